@@ -1,0 +1,224 @@
+package errcode
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/errordetails"
+)
+
+// This file is the only one that knows the types of the A2A library.
+
+// reasonRemote is the reason of a failed remote task that gave none.
+const reasonRemote = "remote_task_failed"
+
+const (
+	schemaKey = "schema"
+	mediaType = "application/json"
+)
+
+// Parts returns the content of a failed task's status message: a text part for people and a data
+// part for programs. The parts share nothing with d.
+func (d Data) Parts() []*a2a.Part {
+	data := a2a.NewDataPart(d.Map())
+	data.MediaType = mediaType
+	data.Metadata = map[string]any{schemaKey: Schema}
+	return []*a2a.Part{a2a.NewTextPart(d.ErrorMessage), data}
+}
+
+// FromTask returns why a task failed. ok is false when the task is nil or in any other state than
+// failed; a task that was rejected or canceled has not failed. A failed task without usable data
+// gives [Internal] with the reason "remote_task_failed" and the text of its status message.
+func FromTask(t *a2a.Task) (e *Error, ok bool) {
+	if t == nil {
+		return nil, false
+	}
+	return fromStatus(t.Status)
+}
+
+// FromEvent returns the failure an event tells of: a failed task, an update to the state failed,
+// or a message with error data. ok is false for every other event and for nil.
+func FromEvent(ev a2a.Event) (e *Error, ok bool) {
+	switch ev := ev.(type) {
+	case *a2a.Task:
+		return FromTask(ev)
+	case *a2a.TaskStatusUpdateEvent:
+		if ev == nil {
+			return nil, false
+		}
+		return fromStatus(ev.Status)
+	case *a2a.Message:
+		return FromMessage(ev)
+	case a2a.StreamResponse:
+		return FromEvent(ev.Event)
+	case *a2a.StreamResponse:
+		if ev == nil {
+			return nil, false
+		}
+		return FromEvent(ev.Event)
+	default:
+		return nil, false
+	}
+}
+
+// FromMessage returns the failure a message describes in a data part. ok is false when it has no
+// such part.
+func FromMessage(m *a2a.Message) (e *Error, ok bool) {
+	if m == nil {
+		return nil, false
+	}
+	data, ok := findData(m.Parts)
+	if !ok {
+		return nil, false
+	}
+	return remoteError(data, messageText(m)), true
+}
+
+// FromClient returns an error of the A2A client as an [Error], nil for nil. Error data that a
+// server attached to a protocol error are used; otherwise the default table decides, which knows
+// the protocol errors. The cause is err.
+func FromClient(err error) *Error { return Default().Convert(err) }
+
+func fromStatus(s a2a.TaskStatus) (*Error, bool) {
+	if s.State != a2a.TaskStateFailed {
+		return nil, false
+	}
+	if e, ok := FromMessage(s.Message); ok {
+		return e, true
+	}
+	return New(Internal, reasonRemote, Message(messageText(s.Message))), true
+}
+
+// messageText is all text of a message, one line for each part.
+func messageText(m *a2a.Message) string {
+	if m == nil {
+		return ""
+	}
+	var texts []string
+	for _, p := range m.Parts {
+		if p == nil {
+			continue
+		}
+		if t := p.Text(); strings.TrimSpace(t) != "" {
+			texts = append(texts, t)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// findData returns the error data among parts: the first part that names the schema, else the
+// first that looks like error data.
+func findData(parts []*a2a.Part) (map[string]any, bool) {
+	for _, p := range parts {
+		if p == nil || p.Metadata[schemaKey] != any(Schema) {
+			continue
+		}
+		if m, ok := toObject(p.Data()); ok {
+			return m, true
+		}
+	}
+	for _, p := range parts {
+		if p == nil {
+			continue
+		}
+		if m, ok := p.Data().(map[string]any); ok && looksLikeData(m) {
+			return m, true
+		}
+	}
+	return nil, false
+}
+
+func looksLikeData(m map[string]any) bool {
+	code, ok := m["errorCode"].(string)
+	return ok && Code(code).Valid()
+}
+
+// remoteError makes the best of error data from elsewhere; text stands in for a missing message.
+func remoteError(data map[string]any, text string) *Error {
+	m, _ := toObject(data)
+	d, _ := decodeData(m)
+	if s, _ := m["errorMessage"].(string); s == "" && text != "" {
+		d.ErrorMessage = text
+	}
+	return d.salvage().Err()
+}
+
+// protocolErrors are the errors of the protocol layer with their JSON-RPC codes (A2A v1.0
+// section 5.4). Those outside of it are the host's own.
+var protocolErrors = []struct {
+	err error
+	rpc int
+}{
+	{a2a.ErrParseError, -32700},
+	{a2a.ErrInvalidRequest, -32600},
+	{a2a.ErrMethodNotFound, -32601},
+	{a2a.ErrInvalidParams, -32602},
+	{a2a.ErrInternalError, -32603},
+	{a2a.ErrServerError, -32000},
+	{a2a.ErrTaskNotFound, -32001},
+	{a2a.ErrTaskNotCancelable, -32002},
+	{a2a.ErrPushNotificationNotSupported, -32003},
+	{a2a.ErrUnsupportedOperation, -32004},
+	{a2a.ErrUnsupportedContentType, -32005},
+	{a2a.ErrInvalidAgentResponse, -32006},
+	{a2a.ErrExtendedCardNotConfigured, -32007},
+	{a2a.ErrExtensionSupportRequired, -32008},
+	{a2a.ErrVersionNotSupported, -32009},
+	{a2a.ErrUnauthenticated, -31401},
+	{a2a.ErrUnauthorized, -31403},
+}
+
+// rpcCode maps a JSON-RPC error code.
+func rpcCode(rpc int) Code {
+	switch rpc {
+	case -32700, -32600, -32601, -32602, -32002, -32003, -32004, -32005, -32008, -32009:
+		return InvalidInput
+	case -32001, -32007:
+		return NotFound
+	case -31401, -31403:
+		return AuthRequired
+	default:
+		return Internal
+	}
+}
+
+// protocolRows are the errors of the protocol layer. An *a2a.Error that brought error data is
+// that error; else it leaves the decision to what it wraps.
+func protocolRows() []row {
+	rows := []row{{
+		name: "A2A error data", types: typesOf(reflect.TypeFor[*a2a.Error]()),
+		app: carriedError,
+	}}
+	for _, p := range protocolErrors {
+		rows = append(rows, row{
+			name: "A2A protocol", values: []error{p.err},
+			class: static(rpcCode(p.rpc), strings.ToLower(a2a.ErrorReason(p.err))),
+		})
+	}
+	return append(rows, row{
+		name: "A2A error", types: typesOf(reflect.TypeFor[*a2a.Error]()),
+		class: static(UpstreamUnavailable, ""), carrier: true,
+	})
+}
+
+// carriedError returns the application error in the details of a protocol error, nil if there is
+// none.
+func carriedError(err error) *Error {
+	e, ok := err.(*a2a.Error) //nolint:errorlint // the walk has unwrapped it
+	if !ok {
+		return nil
+	}
+	candidates := []map[string]any{e.Details}
+	for _, t := range e.TypedDetails {
+		if t != nil && t.TypeURL == errordetails.StructType {
+			candidates = append(candidates, t.Value)
+		}
+	}
+	i := slices.IndexFunc(candidates, looksLikeData)
+	if i < 0 {
+		return nil
+	}
+	return remoteError(candidates[i], errorText(e))
+}

@@ -1,0 +1,120 @@
+package errcode
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/go-playground/validator/v10"
+)
+
+// systems are the first halves a source may have.
+var systems = []string{"mcp", "rag", "llm", "db", "http", "validator", "guardrail", "internal"}
+
+// ValidSource reports whether s is system:locator with a system out of mcp, rag, llm, db, http,
+// validator, guardrail and internal, and a locator that is not empty, has no control characters
+// and no space at its ends.
+func ValidSource(s string) bool {
+	system, locator, ok := strings.Cut(s, ":")
+	return ok && slices.Contains(systems, system) &&
+		locator != "" && locator == strings.TrimSpace(locator) &&
+		utf8.ValidString(locator) && !strings.ContainsFunc(locator, unicode.IsControl)
+}
+
+// ValidDomain reports whether s is kebab-case ASCII: groups of lower-case letters and digits with
+// single hyphens between them.
+func ValidDomain(s string) bool {
+	for part := range strings.SplitSeq(s, "-") {
+		if part == "" || strings.ContainsFunc(part, func(r rune) bool {
+			return r > unicode.MaxASCII || !isLower(byte(r)) && !isDigit(byte(r))
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// DomainFrom makes an agent's name into a valid domain: "Subject Management" gives
+// "subject-management". It returns "" when the name has no ASCII letter or digit.
+func DomainFrom(name string) string {
+	return strings.ReplaceAll(snakeCase(name), "_", "-")
+}
+
+// validate checks Data just before it is sent. It caches what it learns about the struct and is
+// safe for concurrent use.
+var validate = newValidator()
+
+func newValidator() *validator.Validate {
+	v := validator.New(validator.WithRequiredStructEnabled())
+	v.RegisterTagNameFunc(func(f reflect.StructField) string {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		return name
+	})
+	tags := map[string]func(string) bool{
+		"errcode":   func(s string) bool { return Code(s).Valid() },
+		"errsource": ValidSource,
+		"errdomain": ValidDomain,
+	}
+	for tag, valid := range tags {
+		// The only failures are an empty tag and a nil function.
+		_ = v.RegisterValidation(tag, func(fl validator.FieldLevel) bool { return valid(fl.Field().String()) })
+	}
+	v.RegisterStructValidation(checkGuardrail, Data{})
+	return v
+}
+
+// checkGuardrail ties the guardrail data to its code.
+func checkGuardrail(sl validator.StructLevel) {
+	d, ok := reflect.TypeAssert[Data](sl.Current())
+	if ok && len(d.Guardrail) > 0 && d.ErrorCode != GuardrailBlocked {
+		sl.ReportError(d.Guardrail, "guardrail", "Guardrail", "only_with", string(GuardrailBlocked))
+	}
+}
+
+// check says what is invalid about d, nil if nothing is.
+func (d Data) check() error {
+	err := validate.Struct(d)
+	var fields validator.ValidationErrors
+	if !errors.As(err, &fields) { // the validator's own error, nothing of a user is in it
+		return err
+	}
+	faults := make([]error, len(fields))
+	for i, f := range fields {
+		faults[i] = fmt.Errorf("%s: expected %s, got %.100q", f.Field(), expectation(f), fmt.Sprint(f.Value()))
+	}
+	return errors.Join(faults...)
+}
+
+// expectation says what a validation tag asks for.
+func expectation(f validator.FieldError) string {
+	switch f.Tag() {
+	case "required":
+		return "a value"
+	case "errcode":
+		return codeList
+	case "ascii":
+		return "ASCII"
+	case "gte":
+		return "a number not below " + f.Param()
+	case "errsource":
+		return "system:locator, system one of " + strings.Join(systems, ", ")
+	case "errdomain":
+		return "kebab-case ASCII"
+	case "only_with":
+		return "none unless errorCode is " + f.Param()
+	default:
+		return f.Tag()
+	}
+}
+
+var codeList = func() string {
+	names := make([]string, len(codes))
+	for i, c := range codes {
+		names[i] = string(c)
+	}
+	return "one of " + strings.Join(names, ", ")
+}()
