@@ -1,0 +1,248 @@
+package stream
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// ErrClosed is returned by every write after the run has ended, after its
+// artifact was closed, or when the run was stopped while the write waited.
+var ErrClosed = errors.New("stream: write after the end")
+
+// Chunk is one update of one artifact, as a [Sink] receives it.
+type Chunk struct {
+	// Artifact says which artifact the chunk belongs to.
+	Artifact Info
+	// Parts is never empty.
+	Parts []Part
+	// Append is false for an artifact's first chunk.
+	Append bool
+	// Last is true for an artifact's last chunk.
+	Last bool
+}
+
+// Info identifies and describes an artifact of one run.
+type Info struct {
+	// Name is "" for the run's default artifact.
+	Name string
+	// Description is for people; optional.
+	Description string
+}
+
+// Sink receives what a Writer emits, one call at a time and in order. A call
+// blocks while the receiver is behind. Its error is returned to the writing
+// code and nothing counts as sent.
+type Sink interface {
+	Chunk(Chunk) error
+	Progress(text string) error
+}
+
+// Writer streams a run's output. Get one from the executor (the argument of a
+// Stream function) or from [FromContext]; the zero value and nil are closed.
+// It is safe for concurrent use: writes are put in one order, the order in
+// which the client sees them.
+type Writer struct {
+	mu     sync.Mutex
+	sink   Sink // nil once closed
+	known  map[string]*artifact
+	opened []*artifact // in the order of their first chunks
+}
+
+// artifact is the state of one artifact of a Writer.
+type artifact struct {
+	info   Info
+	opened bool // its first chunk was sent
+	closed bool // its last chunk was sent
+}
+
+// Text appends text to the run's default artifact. Empty text sends nothing.
+func (w *Writer) Text(text string) error { return w.write("", TextPart(text)) }
+
+// Data appends a JSON value to the run's default artifact; see [DataPart]. A
+// null (nil) sends nothing, for not every client can read one; a value of
+// which JSON can express nothing at all is an error.
+func (w *Writer) Data(v any) error { return w.write("", DataPart(v)) }
+
+// File appends a file to the run's default artifact.
+func (w *Writer) File(f File) error { return w.write("", FilePart(f)) }
+
+// Artifact gives the artifact of that name, to be written side by side with
+// others. The same name gives the same artifact, "" the default one; options
+// count until its first chunk is sent. Nothing is sent until something is
+// written to it.
+func (w *Writer) Artifact(name string, opts ...ArtifactOption) *Artifact {
+	a := &Artifact{w: w, name: validText(name)}
+	if w != nil && len(opts) > 0 {
+		w.describe(a.name, opts)
+	}
+	return a
+}
+
+// Progress tells the client what the run is doing, as the message of a
+// working status. Empty text sends nothing. Progress is not part of the
+// result; the host keeps each message in the task's history.
+func (w *Writer) Progress(text string) error {
+	if w == nil {
+		return ErrClosed
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sink == nil {
+		return ErrClosed
+	}
+	if text == "" {
+		return nil
+	}
+	return w.sink.Progress(validText(text))
+}
+
+func (w *Writer) write(name string, part Part) error {
+	if w == nil {
+		return ErrClosed
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a := w.artifact(name)
+	if w.sink == nil || a.closed {
+		return ErrClosed
+	}
+	if part.empty() {
+		return part.lost()
+	}
+	err := w.sink.Chunk(Chunk{Artifact: a.info, Parts: []Part{part}, Append: a.opened})
+	if err != nil {
+		return err
+	}
+	if !a.opened {
+		a.opened = true
+		w.opened = append(w.opened, a)
+	}
+	return nil
+}
+
+// artifact finds or adds the artifact's state. The caller holds the lock.
+func (w *Writer) artifact(name string) *artifact {
+	a, ok := w.known[name]
+	if !ok {
+		a = &artifact{info: Info{Name: name}}
+		if w.known == nil {
+			w.known = map[string]*artifact{}
+		}
+		w.known[name] = a
+	}
+	return a
+}
+
+func (w *Writer) describe(name string, opts []ArtifactOption) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	a := w.artifact(name)
+	if a.opened {
+		return
+	}
+	for _, o := range opts {
+		if o.apply != nil {
+			o.apply(&a.info)
+		}
+	}
+}
+
+// closing makes the chunk that ends an open artifact. An update without parts
+// is illegal, so where nothing is left to send one empty text part is.
+func (a *artifact) closing() Chunk {
+	return Chunk{Artifact: a.info, Parts: []Part{TextPart("")}, Append: true, Last: true}
+}
+
+// Artifact writes to one named artifact. It shares the Writer's order and is
+// safe for concurrent use.
+type Artifact struct {
+	w    *Writer
+	name string
+}
+
+// Text appends text to the artifact. Empty text sends nothing.
+func (a *Artifact) Text(text string) error { return a.w.write(a.name, TextPart(text)) }
+
+// Data appends a JSON value to the artifact; see [Writer.Data].
+func (a *Artifact) Data(v any) error { return a.w.write(a.name, DataPart(v)) }
+
+// File appends a file to the artifact.
+func (a *Artifact) File(f File) error { return a.w.write(a.name, FilePart(f)) }
+
+// Close marks the artifact complete; later writes to it return [ErrClosed].
+// Artifacts still open when the run ends are closed then, so calling Close is
+// optional. Closing one that was never written sends nothing.
+func (a *Artifact) Close() error {
+	if a.w == nil {
+		return ErrClosed
+	}
+	a.w.mu.Lock()
+	defer a.w.mu.Unlock()
+	if a.w.sink == nil {
+		return ErrClosed
+	}
+	st := a.w.artifact(a.name)
+	if st.opened && !st.closed {
+		if err := a.w.sink.Chunk(st.closing()); err != nil {
+			return err
+		}
+	}
+	st.closed = true
+	return nil
+}
+
+// ArtifactOption describes an artifact.
+type ArtifactOption struct{ apply func(*Info) }
+
+// Description sets the artifact's description for people. Default: none.
+func Description(text string) ArtifactOption {
+	text = validText(text)
+	return ArtifactOption{func(i *Info) { i.Description = text }}
+}
+
+// Control ends a Writer. Only whoever made the Writer has it.
+type Control struct{ w *Writer }
+
+// New makes a Writer that emits to sink, and the control over it.
+func New(sink Sink) (*Writer, Control) {
+	w := &Writer{sink: sink}
+	return w, Control{w}
+}
+
+// Wrote reports whether a chunk of any artifact has been sent.
+func (c Control) Wrote() bool {
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	return len(c.w.opened) > 0
+}
+
+// Close ends the Writer: from now on every write returns [ErrClosed]. It
+// returns whether any chunk was sent, and the chunks that close the artifacts
+// left open, in the order of their first chunks. It waits for a
+// write that the sink is handling. Closing again returns the same.
+func (c Control) Close() (wrote bool, closing []Chunk) {
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	c.w.sink = nil
+	for _, a := range c.w.opened {
+		if !a.closed {
+			closing = append(closing, a.closing())
+		}
+	}
+	return len(c.w.opened) > 0, closing
+}
+
+type contextKey struct{}
+
+// NewContext returns a context that carries w.
+func NewContext(ctx context.Context, w *Writer) context.Context {
+	return context.WithValue(ctx, contextKey{}, w)
+}
+
+// FromContext gives the Writer of the run that ctx belongs to. Outside of a
+// run it gives nil and false; writing to the nil Writer returns [ErrClosed].
+func FromContext(ctx context.Context) (*Writer, bool) {
+	w, ok := ctx.Value(contextKey{}).(*Writer)
+	return w, ok
+}
