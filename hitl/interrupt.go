@@ -1,0 +1,90 @@
+package hitl
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/a2aexec/a2aexec/internal/plain"
+)
+
+// Schema names the data part of a question in the part's metadata, under the
+// key "schema".
+const Schema = "input-required/v1"
+
+// Interrupt parks a task until somebody answers. It is an error only so that
+// user code can return it; it says nothing went wrong. It is immutable.
+type Interrupt struct {
+	prompt  string
+	payload map[string]any
+	dropped []string
+}
+
+// InputRequired asks for input with a prompt for people. Return the result as
+// the run's error. An empty prompt becomes "Input is required.".
+func InputRequired(prompt string, opts ...Option) *Interrupt {
+	prompt = strings.ToValidUTF8(prompt, "\uFFFD")
+	if prompt == "" {
+		prompt = "Input is required."
+	}
+	i := &Interrupt{prompt: prompt}
+	for _, o := range opts {
+		if o.apply != nil {
+			o.apply(i)
+		}
+	}
+	return i
+}
+
+// Option adds to a question.
+type Option struct{ apply func(*Interrupt) }
+
+// Payload gives programs what they need to ask the question well: a schema, a
+// list of choices, a form. An object's members become the members of the data
+// part; any other value is sent under "value". The value is converted here and
+// now; what JSON cannot express is left out. Default, and nil: none.
+func Payload(v any) Option {
+	var m map[string]any
+	data, dropped := plain.Value(v)
+	if data != nil {
+		m, _ = plain.Map(data)
+	}
+	return Option{func(i *Interrupt) { i.payload, i.dropped = m, dropped }}
+}
+
+// Error says what is asked.
+func (i *Interrupt) Error() string {
+	if i == nil {
+		return "input required"
+	}
+	return "input required: " + i.prompt
+}
+
+// Prompt is the question for people.
+func (i *Interrupt) Prompt() string {
+	if i == nil {
+		return ""
+	}
+	return i.prompt
+}
+
+// Data is the content of the data part: the payload's members, and the prompt
+// under "question" unless the payload has a member of that name. The map is
+// the caller's.
+func (i *Interrupt) Data() map[string]any {
+	if i == nil {
+		return nil
+	}
+	m := map[string]any{"question": i.prompt}
+	for k, v := range i.payload {
+		m[k], _ = plain.Value(v) // a copy
+	}
+	return m
+}
+
+// Dropped lists what [Payload] left out, each as a JSON Pointer and a reason.
+func (i *Interrupt) Dropped() []string {
+	if i == nil {
+		return nil
+	}
+	return slices.Clone(i.dropped)
+}
