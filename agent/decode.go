@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/go-playground/validator/v10"
+
+	"github.com/a2aexec/a2aexec/errcode"
+)
+
+var structs = newValidator()
+
+// newValidator names fields as their JSON members.
+func newValidator() *validator.Validate {
+	v := validator.New(validator.WithRequiredStructEnabled())
+	v.RegisterTagNameFunc(func(f reflect.StructField) string {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			return ""
+		}
+		return name
+	})
+	return v
+}
+
+// Decode reads the message's first data part into the value that into points
+// to, as encoding/json would, and checks the validate tags of a struct
+// (github.com/go-playground/validator). What is missing or does not fit is an
+// error of code INVALID_INPUT that lists the violations: reason
+// data_part_missing, data_part_mismatch, or validation_errors. An into that is
+// no pointer, or nil, is the program's fault: an unclassified error.
+func (r *Request) Decode(into any) error {
+	target := reflect.ValueOf(into)
+	if target.Kind() != reflect.Pointer || target.IsNil() {
+		return fmt.Errorf("decode data part: expected a pointer to decode into, got %T", into)
+	}
+	if len(r.content.data) == 0 {
+		return errcode.New(errcode.InvalidInput, "data_part_missing",
+			errcode.Message("The message has no data part."),
+			errcode.Violations(errcode.Violation{Field: "/message/parts", Expected: "a data part", Message: "a data part is required"}))
+	}
+	raw, err := json.Marshal(r.content.data[0])
+	if err != nil {
+		return mismatch("", "a JSON value", err)
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return misfit(raw, err)
+	}
+	return validate(target)
+}
+
+// validate checks the struct that v points to, through any number of pointers.
+// Anything else has no tags.
+func validate(v reflect.Value) error {
+	for v.Elem().Kind() == reflect.Pointer {
+		if v = v.Elem(); v.IsNil() {
+			return nil
+		}
+	}
+	err := structs.Struct(v.Interface())
+	var noStruct *validator.InvalidValidationError
+	if errors.As(err, &noStruct) {
+		return nil
+	}
+	return err
+}
+
+// misfit makes the error of a data part that encoding/json refused.
+func misfit(raw []byte, err error) error {
+	var typed *json.UnmarshalTypeError
+	if errors.As(err, &typed) {
+		return mismatch(pointerOf(raw, typed), jsonKind(typed.Type), err)
+	}
+	return mismatch("", "a value of the expected form", err)
+}
+
+func mismatch(field, expected string, cause error) error {
+	return errcode.New(errcode.InvalidInput, "data_part_mismatch",
+		errcode.Message("The message's data part does not have the expected form."),
+		errcode.Violations(errcode.Violation{Field: field, Expected: expected, Message: "expected " + expected}),
+		errcode.Cause(cause))
+}
