@@ -1,0 +1,98 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"log/slog"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+
+	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/executor"
+)
+
+// handWritten is the least that an author writes on the bare host: the task
+// submitted, working, an artifact, completed.
+type handWritten struct{}
+
+func (handWritten) Execute(_ context.Context, ec *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		_ = yield(a2a.NewSubmittedTask(ec, ec.Message), nil) &&
+			yield(a2a.NewStatusUpdateEvent(ec, a2a.TaskStateWorking, nil), nil) &&
+			yield(a2a.NewArtifactEvent(ec, a2a.NewTextPart("hello")), nil) &&
+			yield(a2a.NewStatusUpdateEvent(ec, a2a.TaskStateCompleted, nil), nil)
+	}
+}
+
+func (handWritten) Cancel(context.Context, *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
+	return func(func(a2a.Event, error) bool) {}
+}
+
+// BenchmarkBlockingSend compares a blocking send through this package with a
+// hand-written executor on the bare host.
+func BenchmarkBlockingSend(b *testing.B) {
+	quiet := slog.New(slog.DiscardHandler)
+	ours := func(f agent.InvokeFunc) a2asrv.RequestHandler {
+		h, err := executor.NewHandler(agent.New("bench", agent.Invoke(f)), executor.Logger(quiet))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return h
+	}
+	for _, c := range []struct {
+		name string
+		h    a2asrv.RequestHandler
+	}{
+		{"host=handwritten", a2asrv.NewHandler(handWritten{}, a2asrv.WithLogger(quiet))},
+		{"executor=completed", ours(func(context.Context, *agent.Request) (*agent.Result, error) { return agent.Text("hello"), nil })},
+		{"executor=failed", ours(func(context.Context, *agent.Request) (*agent.Result, error) {
+			return nil, fmt.Errorf("bank: %w", &errcode.ComponentInvokeError{Component: "bank"})
+		})},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			ctx, _ := a2asrv.NewCallContext(b.Context(), nil)
+			for b.Loop() {
+				msg := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hi"))
+				if _, err := c.h.SendMessage(ctx, &a2a.SendMessageRequest{Message: msg}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkStreamingSend does the same for a stream of the same events.
+func BenchmarkStreamingSend(b *testing.B) {
+	quiet := slog.New(slog.DiscardHandler)
+	h, err := executor.NewHandler(agent.New("bench", agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) {
+		return agent.Text("hello"), nil
+	})), executor.Logger(quiet))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		h    a2asrv.RequestHandler
+	}{
+		{"host=handwritten", a2asrv.NewHandler(handWritten{}, a2asrv.WithLogger(quiet))},
+		{"executor=completed", h},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			ctx, _ := a2asrv.NewCallContext(b.Context(), nil)
+			for b.Loop() {
+				msg := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hi"))
+				for _, err := range c.h.SendStreamingMessage(ctx, &a2a.SendMessageRequest{Message: msg}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}

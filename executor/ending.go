@@ -1,0 +1,70 @@
+package executor
+
+import (
+	"slices"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/stream"
+)
+
+// ending is what [ending.events] needs to know of a run that is over.
+type ending struct {
+	outcome  Outcome
+	task     *a2a.Task // as published by the run's first event
+	blocking bool      // nobody asked for a stream of this run's events
+	wrote    bool      // something was published since the first event
+	closing  []stream.Chunk
+	ids      artifactIDs
+}
+
+// events turns the outcome into the run's last events. No other code ends a
+// task. The last event carries the final state; nothing before it does.
+//
+// A blocking call that published nothing since the task gets one snapshot, for
+// the host's cost goes by the number of events.
+func (e ending) events(now time.Time) []a2a.Event {
+	info := e.task.TaskInfo()
+	status := statusOf(e.outcome, info, now)
+	if e.outcome.State == Failed && e.outcome.Data.ErrorCode == errcode.GuardrailBlocked {
+		return e.blocked(status)
+	}
+	added := artifactsOf(e.outcome.result)
+	if e.blocking && !e.wrote && e.outcome.State != Canceled {
+		return []a2a.Event{e.snapshot(status, append(slices.Clone(e.task.Artifacts), added...))}
+	}
+	var out []a2a.Event
+	for _, c := range e.closing {
+		out = append(out, e.ids.event(info, c))
+	}
+	for _, a := range added {
+		out = append(out, &a2a.TaskArtifactUpdateEvent{
+			TaskID: info.TaskID, ContextID: info.ContextID, Artifact: a, LastChunk: true,
+		})
+	}
+	return append(out, &a2a.TaskStatusUpdateEvent{TaskID: info.TaskID, ContextID: info.ContextID, Status: status})
+}
+
+// blocked ends a run that a guardrail blocked: the stored task keeps neither
+// artifacts nor what this run said on the way.
+func (e ending) blocked(status a2a.TaskStatus) []a2a.Event {
+	if e.blocking && !e.wrote {
+		return []a2a.Event{e.snapshot(status, nil)}
+	}
+	info := e.task.TaskInfo()
+	last := &a2a.TaskStatusUpdateEvent{TaskID: info.TaskID, ContextID: info.ContextID, Status: status}
+	if !e.wrote && len(e.task.Artifacts) == 0 {
+		return []a2a.Event{last}
+	}
+	return []a2a.Event{e.snapshot(e.task.Status, nil), last}
+}
+
+func (e ending) snapshot(status a2a.TaskStatus, artifacts []*a2a.Artifact) *a2a.Task {
+	t := *e.task
+	t.Status = status
+	t.Artifacts = artifacts
+	t.History = slices.Clone(t.History)
+	return &t
+}

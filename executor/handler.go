@@ -1,0 +1,77 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+
+	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/errcode"
+)
+
+// Handler answers A2A requests for one agent, whatever binding they come by.
+// It is an a2asrv.RequestHandler, for programs that mount the host's bindings
+// themselves; most use [NewServer] or [Serve]. It is safe for concurrent use.
+type Handler struct {
+	a2asrv.RequestHandler
+	exec *agentExecutor
+}
+
+// NewHandler makes the handler of an agent. The error names every fault of the
+// agent and the options.
+func NewHandler(a *agent.Agent, opts ...Option) (*Handler, error) {
+	c, err := newConfig(a, opts, scopeHandler)
+	if err != nil {
+		return nil, err
+	}
+	return newHandler(c), nil
+}
+
+// newHandler builds the stack, from the outside in:
+//
+//	clean         every error gets one sentinel and a public text; it is
+//	              outermost so that an interceptor's error passes it too
+//	interceptors  the user's: authentication knows the caller from here on
+//	protocol      the host's answers corrected to the specification; it needs
+//	              the caller, and must see a request before the host makes a task
+//	host          transports' view of tasks, subscriptions, the task store
+//	executor      runs the agent
+func newHandler(c *config) *Handler {
+	if c.store == nil {
+		c.store = taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: a2asrv.NewTaskStoreAuthenticator()})
+	}
+	exec := newAgentExecutor(c)
+	host := a2asrv.NewHandler(exec,
+		a2asrv.WithTaskStore(watchedStore{c.store, exec.stored}),
+		a2asrv.WithLogger(c.logger),
+		a2asrv.WithCapabilityChecks(capabilities()),
+		a2asrv.WithExecutionPanicHandler(c.hostPanic),
+	)
+	inner := &protocol{RequestHandler: host, config: c, exec: exec}
+	intercepted := &a2asrv.InterceptedHandler{Handler: inner, Interceptors: c.interceptors, Logger: c.logger}
+	return &Handler{RequestHandler: &clean{next: intercepted, config: c}, exec: exec}
+}
+
+// Shutdown refuses new messages and waits until nothing runs. When ctx is done
+// before, what still runs ends as failed with UPSTREAM_UNAVAILABLE, reason
+// server_shutdown, and the error says how many runs that were. Parked tasks
+// are not touched.
+func (h *Handler) Shutdown(ctx context.Context) error { return h.exec.shutdown(ctx) }
+
+// capabilities is what this package serves, as the agent card says it.
+func capabilities() *a2a.AgentCapabilities {
+	codes := make([]any, 0, len(errcode.Codes()))
+	for _, code := range errcode.Codes() {
+		codes = append(codes, string(code))
+	}
+	return &a2a.AgentCapabilities{
+		Streaming: true,
+		Extensions: []a2a.AgentExtension{{
+			URI:         errcode.ExtensionURI,
+			Description: "A failed task's status message has a data part that names the failure's code, reason and whether to retry.",
+			Params:      map[string]any{"schema": errcode.Schema, "errorCodes": codes},
+		}},
+	}
+}

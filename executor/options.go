@@ -1,0 +1,240 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+
+	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/errcode"
+)
+
+// Option configures [NewHandler], [NewServer] and [Serve]. A bad one is an
+// error of theirs; all faults are reported at once. Options that say "server
+// only" are refused by NewHandler, those that say "Serve only" by NewServer too.
+type Option struct {
+	name  string
+	scope scope
+	apply func(*config) error
+}
+
+type scope int
+
+const (
+	scopeHandler scope = iota
+	scopeServer
+	scopeServe
+)
+
+// RunFunc runs an agent's code for one request.
+type RunFunc func(ctx context.Context, req *agent.Request) (*agent.Result, error)
+
+type config struct {
+	agent *agent.Agent
+
+	// The run.
+	table      *errcode.Table
+	builder    errcode.Builder
+	grace      time.Duration
+	middleware []func(RunFunc) RunFunc
+	onOutcome  []func(context.Context, Outcome)
+	logger     *slog.Logger
+
+	// The host.
+	store        taskstore.Store
+	interceptors []a2asrv.CallInterceptor
+
+	// The server.
+	prefix      string
+	baseURL     string
+	grpcAddr    string
+	version     string
+	skills      []a2a.AgentSkill
+	inputModes  []string
+	outputModes []string
+
+	// Serve.
+	shutdownTimeout time.Duration
+	onListen        []func(httpAddr, grpcAddr net.Addr)
+}
+
+func newConfig(a *agent.Agent, opts []Option, limit scope) (*config, error) {
+	if err := a.Err(); err != nil {
+		return nil, err
+	}
+	c := &config{
+		agent:           a,
+		table:           errcode.Default(),
+		grace:           time.Second,
+		logger:          slog.Default(),
+		version:         "0.0.0",
+		inputModes:      []string{"text/plain", "application/json"},
+		outputModes:     []string{"text/plain", "application/json"},
+		shutdownTimeout: 10 * time.Second,
+	}
+	var faults []error
+	for _, o := range opts {
+		if o.apply == nil {
+			continue
+		}
+		if o.scope > limit {
+			faults = append(faults, fmt.Errorf("option %s: not for this constructor: it needs %s", o.name, o.scope))
+			continue
+		}
+		if err := o.apply(c); err != nil {
+			faults = append(faults, fmt.Errorf("option %s: %w", o.name, err))
+		}
+	}
+	if c.builder.Domain == "" {
+		c.builder.Domain = errcode.DomainFrom(a.Name())
+	}
+	if c.builder.Domain == "" {
+		faults = append(faults, fmt.Errorf("agent name %q: no domain can be made of it: give one with executor.Domain", a.Name()))
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return c, nil
+}
+
+func (s scope) String() string {
+	if s == scopeServe {
+		return "Serve"
+	}
+	return "NewServer or Serve"
+}
+
+// Table sets the table that classifies the agent's errors, for the ending of
+// its tasks and, through the run's context, for everything that asks while it
+// runs. Default: errcode.Default().
+func Table(t *errcode.Table) Option {
+	return Option{name: "Table", apply: func(c *config) error {
+		if t == nil {
+			return errors.New("expected a table, got nil")
+		}
+		c.table = t
+		return nil
+	}}
+}
+
+// Domain sets the domain of failures that have none of their own: kebab-case
+// ASCII, "subject-management". Default: made from the agent's name.
+func Domain(domain string) Option {
+	return Option{name: "Domain", apply: func(c *config) error {
+		if !errcode.ValidDomain(domain) {
+			return fmt.Errorf("%q: expected kebab-case ASCII, such as %q", domain, "subject-management")
+		}
+		c.builder.Domain = domain
+		return nil
+	}}
+}
+
+// HideInternalText replaces the text of every unclassified error
+// (INTERNAL_ERROR) by a general one; the log keeps it. A message the author
+// made public with errcode.Message is still sent. Default: the redacted text
+// is sent.
+func HideInternalText() Option {
+	return Option{name: "HideInternalText", apply: func(c *config) error {
+		c.builder.HideInternal = true
+		return nil
+	}}
+}
+
+// Redactor replaces errcode.Redact, which masks credentials in every text that
+// crosses the wire. It must be safe for concurrent use; where it panics, a
+// general text is sent.
+func Redactor(f func(string) string) Option {
+	return Option{name: "Redactor", apply: func(c *config) error {
+		if f == nil {
+			return errors.New("expected a function, got nil")
+		}
+		c.builder.Redact = f
+		return nil
+	}}
+}
+
+// Middleware wraps the agent's code: auditing, quotas, tracing. The first
+// given is the outermost. It runs under the same protection as the code it
+// wraps: its errors and panics end the task like the agent's own. With a
+// streaming request it surrounds Stream and the fallback to Invoke.
+func Middleware(mw func(next RunFunc) RunFunc) Option {
+	return Option{name: "Middleware", apply: func(c *config) error {
+		if mw == nil {
+			return errors.New("expected a function, got nil")
+		}
+		c.middleware = append(c.middleware, mw)
+		return nil
+	}}
+}
+
+// OnOutcome calls f after each run's ending has been stored, once per run, with the run's context values. Several are called in order. A panic
+// in f is logged and changes nothing.
+func OnOutcome(f func(context.Context, Outcome)) Option {
+	return Option{name: "OnOutcome", apply: func(c *config) error {
+		if f == nil {
+			return errors.New("expected a function, got nil")
+		}
+		c.onOutcome = append(c.onOutcome, f)
+		return nil
+	}}
+}
+
+// GracePeriod is how long a run whose task was cancelled, or that the server
+// stops, may take to return before it is abandoned. Its task has ended by then
+// and nothing it writes arrives. Default: 1 s; 0 waits not at all.
+func GracePeriod(d time.Duration) Option {
+	return Option{name: "GracePeriod", apply: func(c *config) error {
+		if d < 0 {
+			return fmt.Errorf("%v: expected 0 or more", d)
+		}
+		c.grace = d
+		return nil
+	}}
+}
+
+// Logger sets where failures are logged, with their private cause, under the
+// correlation id that the client sees. It is the host's logger too. Default:
+// slog.Default().
+func Logger(l *slog.Logger) Option {
+	return Option{name: "Logger", apply: func(c *config) error {
+		if l == nil {
+			return errors.New("expected a logger, got nil")
+		}
+		c.logger = l
+		return nil
+	}}
+}
+
+// TaskStore sets where tasks are kept. Default: in memory, each user seeing
+// their own.
+func TaskStore(s taskstore.Store) Option {
+	return Option{name: "TaskStore", apply: func(c *config) error {
+		if s == nil {
+			return errors.New("expected a store, got nil")
+		}
+		c.store = s
+		return nil
+	}}
+}
+
+// Interceptors adds the host's call interceptors (authentication, say). They
+// run outside of the request validator; an error of theirs is cleaned like any
+// other before it reaches the client.
+func Interceptors(is ...a2asrv.CallInterceptor) Option {
+	return Option{name: "Interceptors", apply: func(c *config) error {
+		for _, i := range is {
+			if i == nil {
+				return errors.New("expected interceptors, got nil")
+			}
+		}
+		c.interceptors = append(c.interceptors, is...)
+		return nil
+	}}
+}

@@ -1,0 +1,109 @@
+package executor
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+)
+
+// BaseURL sets the address under which clients reach the server, as the agent
+// card tells it: "https://agents.example.com/loans". Server only. Default:
+// what the request for the card was addressed to; set it behind a proxy.
+func BaseURL(base string) Option {
+	return Option{name: "BaseURL", scope: scopeServer, apply: func(c *config) error {
+		u, err := url.Parse(base)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return fmt.Errorf("%q: expected an absolute http or https URL", base)
+		}
+		c.baseURL = strings.TrimSuffix(base, "/")
+		return nil
+	}}
+}
+
+// GRPCAddr is the address, host:port, of the gRPC binding. Serve listens on
+// it; with NewServer it is only listed in the card, and RegisterGRPC adds the
+// service to a server of yours. Server only. Default: no gRPC.
+func GRPCAddr(addr string) Option {
+	return Option{name: "GRPCAddr", scope: scopeServer, apply: func(c *config) error {
+		if _, _, err := net.SplitHostPort(addr); err != nil {
+			return fmt.Errorf("%q: expected host:port", addr)
+		}
+		c.grpcAddr = addr
+		return nil
+	}}
+}
+
+// Version sets the agent's own version in its card. Server only. Default:
+// "0.0.0".
+func Version(v string) Option {
+	return Option{name: "Version", scope: scopeServer, apply: func(c *config) error {
+		if v == "" {
+			return errors.New("expected a non-empty version")
+		}
+		c.version = v
+		return nil
+	}}
+}
+
+// Skills sets the skills that the card lists. Server only. Default: one skill
+// of the agent's name and description.
+func Skills(skills ...a2a.AgentSkill) Option {
+	return Option{name: "Skills", scope: scopeServer, apply: func(c *config) error {
+		c.skills = append(c.skills, skills...)
+		return nil
+	}}
+}
+
+// Modes sets the media types that the card lists for input and output. Server
+// only. Default: text/plain and application/json for both.
+func Modes(input, output []string) Option {
+	return Option{name: "Modes", scope: scopeServer, apply: func(c *config) error {
+		if len(input) == 0 || len(output) == 0 {
+			return errors.New("expected at least one input and one output mode")
+		}
+		c.inputModes, c.outputModes = input, output
+		return nil
+	}}
+}
+
+// ShutdownTimeout is how long running tasks may go on after Serve's context is
+// done. What still runs then ends as failed, UPSTREAM_UNAVAILABLE, reason
+// server_shutdown. Serve only. Default: 10 s; 0 ends them at once.
+func ShutdownTimeout(d time.Duration) Option {
+	return Option{name: "ShutdownTimeout", scope: scopeServe, apply: func(c *config) error {
+		if d < 0 {
+			return fmt.Errorf("%v: expected 0 or more", d)
+		}
+		c.shutdownTimeout = d
+		return nil
+	}}
+}
+
+// OnListen calls f once Serve accepts connections, with the addresses it
+// listens on; grpcAddr is nil without gRPC. Serve only.
+func OnListen(f func(httpAddr, grpcAddr net.Addr)) Option {
+	return Option{name: "OnListen", scope: scopeServe, apply: func(c *config) error {
+		if f == nil {
+			return errors.New("expected a function, got nil")
+		}
+		c.onListen = append(c.onListen, f)
+		return nil
+	}}
+}
+
+// Prefix mounts the server below a path, "/loans", so that several agents can
+// share one mux: mux.Handle("/loans/", server). Server only. Default: none.
+func Prefix(path string) Option {
+	return Option{name: "Prefix", scope: scopeServer, apply: func(c *config) error {
+		if !strings.HasPrefix(path, "/") || strings.HasSuffix(path, "/") {
+			return fmt.Errorf("%q: expected a path that begins with a slash and does not end with one", path)
+		}
+		c.prefix = path
+		return nil
+	}}
+}

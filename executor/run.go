@@ -1,0 +1,279 @@
+package executor
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/stream"
+)
+
+// run is one execution of the agent's code for one message.
+//
+// Two goroutines work on it. The handler goroutine calls the user's code; the
+// host's goroutine (drive) forwards what that code writes and, when it has
+// returned or need not be waited for any longer, ends the task. The handler
+// goroutine never touches the host's iterator, so whatever it does (panics,
+// exits, never returns) the ending still goes out.
+type run struct {
+	*config
+	task    *a2a.Task // the first event
+	req     *agent.Request
+	started time.Time
+	ids     artifactIDs
+
+	published chan struct{}           // closed when the first event is stored
+	publish   func()                  // closes published, once
+	events    chan a2a.Event          // from the user's writes to drive
+	done      chan ended              // what the user's code came to; buffered
+	stopped   chan struct{}           // closed when drive takes no more events
+	over      chan struct{}           // closed when the ending has been handed over
+	cancel    context.CancelCauseFunc // stops the user's code, with the reason
+
+	mu      sync.Mutex
+	control stream.Control // of the writer in use
+	sealed  bool           // no further writer may be opened
+	retried int
+}
+
+func newRun(c *config, task *a2a.Task, req *agent.Request) *run {
+	r := &run{
+		config: c, task: task, req: req, started: time.Now(), ids: artifactIDs{},
+		published: make(chan struct{}),
+		events:    make(chan a2a.Event),
+		done:      make(chan ended, 1),
+		stopped:   make(chan struct{}),
+		over:      make(chan struct{}),
+	}
+	r.publish = sync.OnceFunc(func() { close(r.published) })
+	return r
+}
+
+// awaitPublished waits until clients can find the task. It reports false when
+// the host could not store it; no user code runs for such a task. The ctx is
+// the host's, which ends then.
+func (r *run) awaitPublished(ctx context.Context) bool {
+	select {
+	case <-r.published:
+		return true
+	case <-ctx.Done():
+		close(r.over)
+		return false
+	}
+}
+
+// drive runs the user's code and yields its events up to and with the ending.
+// yield returning false means that the host takes no more. The host's context
+// ends once the host has stored the ending, or cannot.
+func (r *run) drive(host, ctx context.Context, yield func(a2a.Event) bool) {
+	ctx = errcode.WithTable(ctx, r.table)
+	returned := make(chan struct{})
+	go r.handle(ctx, returned)
+
+	e, wrote, listening := r.forward(ctx, yield)
+	close(r.stopped)
+	closing := r.seal()
+	o := r.settle(ctx, e)
+	if listening {
+		in := ending{
+			outcome: o, task: r.task, blocking: !r.req.Streaming(),
+			wrote: wrote, closing: closing, ids: r.ids,
+		}
+		for _, ev := range in.events(time.Now()) {
+			if !yield(ev) {
+				break
+			}
+		}
+	}
+	close(r.over)
+	r.cancel(nil)
+	if listening {
+		<-host.Done()
+	}
+	r.notify(ctx, o)
+	r.await(ctx, returned)
+}
+
+// forward passes the user's writes on until the code has returned or the run
+// is stopped. It reports whether it passed any, and whether the host still
+// listens.
+func (r *run) forward(ctx context.Context, yield func(a2a.Event) bool) (e ended, wrote, listening bool) {
+	for {
+		select {
+		case ev := <-r.events:
+			wrote = true
+			if !yield(ev) {
+				r.cancel(errHostStopped)
+				return ended{cause: stopCause(ctx)}, wrote, false
+			}
+		case e := <-r.done:
+			if ctx.Err() != nil {
+				e.cause = stopCause(ctx)
+			}
+			return e, wrote, true
+		case <-ctx.Done():
+			return ended{cause: stopCause(ctx)}, wrote, true
+		}
+	}
+}
+
+// handle calls the user's code. The deferred send happens even when that code
+// exits the goroutine.
+func (r *run) handle(ctx context.Context, returned chan<- struct{}) {
+	out := ended{err: errHandlerExited}
+	defer func() {
+		r.done <- out
+		close(returned)
+	}()
+	out.result, out.err = protect(ctx, r.req, func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
+		code := RunFunc(r.attempt)
+		for _, mw := range slices.Backward(r.middleware) {
+			code = mw(code)
+		}
+		return code(ctx, req)
+	})
+}
+
+// protect calls code and turns a panic into an error.
+func protect(ctx context.Context, req *agent.Request, code RunFunc) (res *agent.Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			res, err = nil, errcode.NewPanicError(v, debug.Stack())
+		}
+	}()
+	return code(ctx, req)
+}
+
+// attempt calls the agent's Stream or Invoke, and Invoke after a Stream that
+// failed before its first chunk.
+func (r *run) attempt(ctx context.Context, req *agent.Request) (*agent.Result, error) {
+	invoke, streamed := r.agent.InvokeFunc(), r.agent.StreamFunc()
+	if streamed != nil && (req.Streaming() || invoke == nil) {
+		res, err := r.call(ctx, func(ctx context.Context, w *stream.Writer) (*agent.Result, error) {
+			return streamed(ctx, req, w)
+		})
+		if err == nil || invoke == nil || !r.mayFallBack(ctx, err) {
+			return res, err
+		}
+		r.log(ctx, "stream failed before its first chunk, falling back to invoke", err)
+	}
+	return r.call(ctx, func(ctx context.Context, _ *stream.Writer) (*agent.Result, error) {
+		return invoke(ctx, req)
+	})
+}
+
+// call runs one of the agent's functions with a writer of its own.
+func (r *run) call(ctx context.Context, f func(context.Context, *stream.Writer) (*agent.Result, error)) (*agent.Result, error) {
+	w, control := stream.New(sink{r})
+	r.mu.Lock()
+	r.control = control
+	sealed := r.sealed
+	r.mu.Unlock()
+	if sealed {
+		control.Close()
+		return nil, context.Cause(ctx)
+	}
+	return protect(stream.NewContext(ctx, w), r.req, func(ctx context.Context, _ *agent.Request) (*agent.Result, error) {
+		return f(ctx, w)
+	})
+}
+
+// mayFallBack decides whether Invoke may run after Stream failed with err, and
+// closes Stream's writer so that nothing can be sent twice.
+func (r *run) mayFallBack(ctx context.Context, err error) bool {
+	if ctx.Err() != nil || hitl.Find(err) != nil {
+		return false
+	}
+	switch r.table.Classify(err).Code {
+	case errcode.InvalidInput, errcode.AuthRequired, errcode.GuardrailBlocked:
+		return false // running again cannot help
+	default:
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if wrote, _ := r.control.Close(); wrote {
+		return false
+	}
+	r.retried++
+	return true
+}
+
+// seal closes the writer in use and lets no other be opened.
+func (r *run) seal() (closing []stream.Chunk) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sealed = true
+	if r.control != (stream.Control{}) {
+		_, closing = r.control.Close()
+	}
+	return closing
+}
+
+// settle collapses what happened into the outcome and logs a failure, so that
+// its cause is in the log before the client sees the correlation id.
+func (r *run) settle(ctx context.Context, e ended) Outcome {
+	r.mu.Lock()
+	retried := r.retried
+	r.mu.Unlock()
+	o, problem := r.outcome(e, newCorrelationID(), retried)
+	o.TaskID, o.ContextID, o.Agent = string(r.task.ID), r.task.ContextID, r.agent.Name()
+	o.Started, o.Elapsed = r.started, time.Since(r.started)
+	r.logOutcome(ctx, o, problem)
+	return o
+}
+
+// await gives the user's code the grace period to return.
+func (r *run) await(ctx context.Context, returned <-chan struct{}) {
+	select {
+	case <-returned:
+		return
+	default:
+	}
+	t := time.NewTimer(r.grace)
+	defer t.Stop()
+	select {
+	case <-returned:
+	case <-t.C:
+		r.log(ctx, "the agent's code ignores its cancelled context: abandoned", nil)
+	}
+}
+
+// sink turns the user's writes into events, one at a time.
+type sink struct{ r *run }
+
+// Chunk implements stream.Sink.
+func (s sink) Chunk(c stream.Chunk) error {
+	for _, p := range c.Parts {
+		s.r.logDropped(p.Dropped())
+	}
+	return s.send(s.r.ids.event(s.r.task.TaskInfo(), c))
+}
+
+// Progress implements stream.Sink.
+func (s sink) Progress(text string) error {
+	return s.send(progressEvent(s.r.task.TaskInfo(), text))
+}
+
+func (s sink) send(ev a2a.Event) error {
+	select {
+	case s.r.events <- ev:
+		return nil
+	case <-s.r.stopped:
+		return stream.ErrClosed
+	}
+}
+
+func newCorrelationID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails: it ends the program instead
+	return hex.EncodeToString(b[:])
+}

@@ -1,0 +1,128 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+
+	"github.com/a2aexec/a2aexec/agent"
+)
+
+// Serve serves an agent on addr until ctx is done, then shuts down: no new
+// message is taken, what runs may finish within [ShutdownTimeout], what runs
+// still then is ended as failed. It returns nil after a shutdown in which every
+// run finished, an error that says how many did not, or why it could not serve.
+//
+// An addr with port 0 takes a free port, which [OnListen] tells. With
+// [GRPCAddr] it serves gRPC too.
+func Serve(ctx context.Context, addr string, a *agent.Agent, opts ...Option) error {
+	c, err := newConfig(a, opts, scopeServe)
+	if err != nil {
+		return err
+	}
+	l, err := listen(ctx, addr, c.grpcAddr)
+	if err != nil {
+		return err
+	}
+	if c.baseURL == "" {
+		c.baseURL = "http://" + reachable(l.http.Addr())
+	}
+	var grpcAddr net.Addr
+	if l.grpc != nil {
+		grpcAddr = l.grpc.Addr()
+		c.grpcAddr = reachable(grpcAddr)
+	}
+	s := newServer(c)
+	for _, f := range c.onListen {
+		f(l.http.Addr(), grpcAddr)
+	}
+	return l.serve(ctx, s)
+}
+
+// listeners are where Serve listens; grpc is nil without gRPC.
+type listeners struct{ http, grpc net.Listener }
+
+func listen(ctx context.Context, addr, grpcAddr string) (l listeners, err error) {
+	var lc net.ListenConfig
+	if l.http, err = lc.Listen(ctx, "tcp", addr); err != nil {
+		return l, fmt.Errorf("listen: %w", err)
+	}
+	if grpcAddr == "" {
+		return l, nil
+	}
+	if l.grpc, err = lc.Listen(ctx, "tcp", grpcAddr); err != nil {
+		return l, errors.Join(fmt.Errorf("listen for gRPC: %w", err), l.http.Close())
+	}
+	return l, nil
+}
+
+func (l listeners) serve(ctx context.Context, s *Server) error {
+	hs := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
+	gs := grpc.NewServer()
+	s.RegisterGRPC(gs)
+	g, failed := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		if err := hs.Serve(l.http); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serve HTTP: %w", err)
+		}
+		return nil
+	})
+	if l.grpc != nil {
+		g.Go(func() error {
+			if err := gs.Serve(l.grpc); err != nil {
+				return fmt.Errorf("serve gRPC: %w", err)
+			}
+			return nil
+		})
+	}
+	g.Go(func() error {
+		<-failed.Done()
+		return s.stop(context.WithoutCancel(ctx), hs, gs)
+	})
+	return g.Wait()
+}
+
+// flushTime is how long clients may take to read the endings of their tasks
+// once all runs are over.
+const flushTime = 2 * time.Second
+
+// stop lets runs finish, then closes the connections that are left.
+func (s *Server) stop(ctx context.Context, hs *http.Server, gs *grpc.Server) error {
+	s.exec.drain()
+	limit, cancel := context.WithTimeout(ctx, s.config.shutdownTimeout)
+	defer cancel()
+	err := s.Shutdown(limit)
+
+	flush, cancel := context.WithTimeout(ctx, flushTime)
+	defer cancel()
+	if hs.Shutdown(flush) != nil {
+		_ = hs.Close() // a client that does not read
+	}
+	stopped := make(chan struct{})
+	go func() {
+		gs.GracefulStop()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+	case <-flush.Done():
+		gs.Stop()
+		<-stopped
+	}
+	return err
+}
+
+// reachable is an address by which a client on this machine reaches a listener.
+func reachable(a net.Addr) string {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return a.String()
+	}
+	return net.JoinHostPort("localhost", fmt.Sprint(tcp.Port))
+}
