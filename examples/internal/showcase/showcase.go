@@ -1,0 +1,117 @@
+// Package showcase is an agent that shows every situation a client can meet,
+// chosen by the text of the message: "ok", "stream 3", "error http-429" …
+// The programs examples/showcase and examples/tour run it.
+package showcase
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/stream"
+)
+
+// New makes the agent. It has both an Invoke and a Stream function.
+func New() *agent.Agent {
+	return agent.New("showcase",
+		agent.Description("Shows every way in which an agent can answer, chosen by the message's text."),
+		agent.Invoke(func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
+			w, _ := stream.FromContext(ctx)
+			return answer(ctx, req, w)
+		}),
+		agent.Stream(answer))
+}
+
+// scenario is one row of the showcase; arg is what follows its name.
+type scenario func(ctx context.Context, arg string, w *stream.Writer) (*agent.Result, error)
+
+var scenarios = map[string]scenario{
+	"ok":          ok,
+	"stream":      streamN,
+	"error":       fail,
+	"app":         app,
+	"bad-data":    badData,
+	"stream-fail": streamFail,
+	"ask":         ask,
+	"empty":       empty,
+}
+
+func answer(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+	if _, asked := req.Question(); asked {
+		return agent.Text("you said: " + req.Text()), nil
+	}
+	name, arg, _ := strings.Cut(strings.TrimSpace(req.Text()), " ")
+	run, known := scenarios[name]
+	if !known {
+		return nil, unknown(req.Text())
+	}
+	return run(ctx, strings.TrimSpace(arg), w)
+}
+
+func unknown(text string) error {
+	return errcode.New(errcode.InvalidInput, "unknown_scenario",
+		errcode.Message(fmt.Sprintf("There is no scenario %q here.", text)))
+}
+
+func ok(context.Context, string, *stream.Writer) (*agent.Result, error) {
+	return agent.Text("ok"), nil
+}
+
+func empty(context.Context, string, *stream.Writer) (*agent.Result, error) {
+	res := agent.Data(map[string]any{"found": 0})
+	res.Note = "Nothing matches."
+	return res, nil
+}
+
+func ask(context.Context, string, *stream.Writer) (*agent.Result, error) {
+	return nil, hitl.InputRequired("What is your name?", hitl.Payload(map[string]any{"field": "name"}))
+}
+
+func app(context.Context, string, *stream.Writer) (*agent.Result, error) {
+	return nil, errcode.New(errcode.RateLimited, "classifier_quota_exceeded",
+		errcode.Message("The classifier's daily quota is used up."),
+		errcode.RetryAfter(time.Minute),
+		errcode.Source("llm:gpt/classify"),
+		errcode.Domain("subject-management"))
+}
+
+// badData breaks every rule of the wire data at once.
+func badData(context.Context, string, *stream.Writer) (*agent.Result, error) {
+	return nil, errcode.New("NO_SUCH_CODE", "",
+		errcode.Message("a message that must not be sent"),
+		errcode.Source("nonsense"),
+		errcode.Domain("Not Kebab"),
+		errcode.RetryAfter(-1))
+}
+
+func streamN(ctx context.Context, arg string, w *stream.Writer) (*agent.Result, error) {
+	n, err := strconv.Atoi(arg)
+	if err != nil || n < 0 {
+		return nil, unknown("stream " + arg)
+	}
+	return nil, writeChunks(ctx, n, w)
+}
+
+func streamFail(ctx context.Context, arg string, w *stream.Writer) (*agent.Result, error) {
+	if _, err := streamN(ctx, arg, w); err != nil {
+		return nil, err
+	}
+	return nil, kinds["invoke"](ctx)
+}
+
+func writeChunks(ctx context.Context, n int, w *stream.Writer) error {
+	for i := range n {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := w.Text(fmt.Sprintf("chunk-%d ", i+1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

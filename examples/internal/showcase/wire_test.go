@@ -1,0 +1,362 @@
+package showcase_test
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+	a2agrpc "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/examples/internal/showcase"
+	"github.com/a2aexec/a2aexec/executor"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// binding is one way to reach the server with the real client.
+type binding struct {
+	name   string
+	client *a2aclient.Client
+}
+
+// bindings serves the showcase agent over loopback and gives a client for each
+// binding and generation.
+func bindings(t *testing.T) []binding {
+	t.Helper()
+	srv, err := executor.NewServer(showcase.New(), executor.Logger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	hs := httptest.NewServer(srv)
+	t.Cleanup(hs.Close)
+	gs := grpc.NewServer()
+	srv.RegisterGRPC(gs)
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = gs.Serve(l) }()
+	t.Cleanup(gs.Stop)
+	hc := hs.Client()
+	var out []binding
+	for _, b := range []struct {
+		name  string
+		iface a2a.AgentInterface
+		opt   a2aclient.FactoryOption
+	}{
+		{
+			"1.0 JSON-RPC",
+			a2a.AgentInterface{URL: hs.URL + "/", ProtocolBinding: a2a.TransportProtocolJSONRPC, ProtocolVersion: a2a.Version},
+			a2aclient.WithJSONRPCTransport(hc),
+		},
+		{
+			"1.0 HTTP+JSON",
+			a2a.AgentInterface{URL: hs.URL + "/v1", ProtocolBinding: a2a.TransportProtocolHTTPJSON, ProtocolVersion: a2a.Version},
+			a2aclient.WithRESTTransport(hc),
+		},
+		{
+			"1.0 gRPC",
+			a2a.AgentInterface{URL: l.Addr().String(), ProtocolBinding: a2a.TransportProtocolGRPC, ProtocolVersion: a2a.Version},
+			a2agrpc.WithGRPCTransport(grpc.WithTransportCredentials(insecure.NewCredentials())),
+		},
+		{
+			"0.3 JSON-RPC",
+			a2a.AgentInterface{URL: hs.URL + "/v0.3", ProtocolBinding: a2a.TransportProtocolJSONRPC, ProtocolVersion: a2av0.Version},
+			a2av0.WithJSONRPCTransport(a2av0.JSONRPCTransportConfig{Client: hc}),
+		},
+		{
+			"0.3 HTTP+JSON",
+			a2a.AgentInterface{URL: hs.URL + "/v0.3", ProtocolBinding: a2a.TransportProtocolHTTPJSON, ProtocolVersion: a2av0.Version},
+			a2av0.WithRESTTransport(a2av0.RESTTransportConfig{Client: hc}),
+		},
+	} {
+		client, err := a2aclient.NewFromEndpoints(t.Context(), []*a2a.AgentInterface{&b.iface}, b.opt)
+		if err != nil {
+			t.Fatalf("%s: %v", b.name, err)
+		}
+		t.Cleanup(func() { _ = client.Destroy() })
+		out = append(out, binding{b.name, client})
+	}
+	return out
+}
+
+func message(text string) *a2a.SendMessageRequest {
+	return &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(text))}
+}
+
+func blocking(t *testing.T, c *a2aclient.Client, req *a2a.SendMessageRequest) *a2a.Task {
+	t.Helper()
+	res, err := c.SendMessage(t.Context(), req)
+	if err != nil {
+		t.Fatalf("send: %v", err)
+	}
+	task, ok := res.(*a2a.Task)
+	if !ok {
+		t.Fatalf("send: got a %T, want a task", res)
+	}
+	return task
+}
+
+func streamed(t *testing.T, c *a2aclient.Client, req *a2a.SendMessageRequest) []a2a.Event {
+	t.Helper()
+	var events []a2a.Event
+	for ev, err := range c.SendStreamingMessage(t.Context(), req) {
+		if err != nil {
+			t.Fatalf("stream: %v", err)
+		}
+		events = append(events, ev)
+	}
+	if len(events) == 0 {
+		t.Fatal("stream: no events")
+	}
+	return events
+}
+
+func get(t *testing.T, c *a2aclient.Client, id a2a.TaskID) *a2a.Task {
+	t.Helper()
+	task, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: id})
+	if err != nil {
+		t.Fatalf("get: %v", err)
+	}
+	return task
+}
+
+// told is what the specification promises of a failure.
+type told struct {
+	Code         errcode.Code
+	Reason       string
+	Retriable    bool
+	RetryAfterMs int64 // −1: absent
+}
+
+func toldBy(e *errcode.Error) told {
+	out := told{e.Code(), e.Reason(), e.Retriable(), -1}
+	if d, ok := e.RetryAfter(); ok {
+		out.RetryAfterMs = d.Milliseconds()
+	}
+	return out
+}
+
+var promised = map[string]told{
+	"timeout":               {errcode.UpstreamTimeout, "deadline_exceeded", true, -1},
+	"registry-timeout":      {errcode.UpstreamTimeout, "registry_timeout_error", true, -1},
+	"invoke":                {errcode.UpstreamUnavailable, "component_invoke_error", true, -1},
+	"load":                  {errcode.UpstreamUnavailable, "component_load_error", true, -1},
+	"dial":                  {errcode.UpstreamUnavailable, "connection_refused", true, -1},
+	"http-429":              {errcode.RateLimited, "http_status_error", true, 30_000},
+	"http-401":              {errcode.AuthRequired, "http_status_error", false, -1},
+	"http-403":              {errcode.AuthRequired, "http_status_error", false, -1},
+	"http-404":              {errcode.NotFound, "http_status_error", false, -1},
+	"http-503":              {errcode.UpstreamUnavailable, "http_status_error", true, 5_000},
+	"http-504":              {errcode.UpstreamTimeout, "http_status_error", true, -1},
+	"missing-api-key":       {errcode.AuthRequired, "missing_api_key_error", false, -1},
+	"missing-field":         {errcode.InvalidInput, "missing_field_error", false, -1},
+	"config":                {errcode.InvalidInput, "config_validation_error", false, -1},
+	"registry-not-found":    {errcode.NotFound, "registry_not_found_error", false, -1},
+	"registry-unauthorized": {errcode.AuthRequired, "registry_unauthorized_error", false, -1},
+	"guardrail":             {errcode.GuardrailBlocked, "guardrail_blocked_error", false, -1},
+	"recursion":             {errcode.UpstreamUnavailable, "max_tool_iterations_exceeded", true, -1},
+	"max-iteration":         {errcode.Internal, "max_iteration_error", false, -1},
+	"merge":                 {errcode.Internal, "merge_strategy_error", false, -1},
+	"routing":               {errcode.Internal, "routing_error", false, -1},
+	"protocol":              {errcode.Internal, "a2a_protocol_error", false, -1},
+	"panic":                 {errcode.Internal, "panic", false, -1},
+	"unknown":               {errcode.Internal, "internal_error", false, -1},
+	"secret":                {errcode.Internal, "internal_error", false, -1},
+}
+
+// TestEveryKindOnEveryBinding drives the real server with the real client:
+// what a failure says is the same in a blocking answer, at the end of a stream
+// and in a later GetTask, over every binding, and holds no secret.
+func TestEveryKindOnEveryBinding(t *testing.T) {
+	bs := bindings(t)
+	if diff := cmp.Diff(showcase.Kinds(), sorted(promised)); diff != "" {
+		t.Fatalf("kinds of the showcase and of this test (-showcase +test):\n%s", diff)
+	}
+	for _, b := range bs {
+		t.Run(b.name, func(t *testing.T) {
+			for kind, want := range promised {
+				req := message("error " + kind)
+				answer := blocking(t, b.client, req)
+				expect(t, kind+", blocking", answer, want)
+				expect(t, kind+", later", get(t, b.client, answer.ID), want)
+
+				events := streamed(t, b.client, message("error "+kind))
+				last := events[len(events)-1]
+				if e, ok := errcode.FromEvent(last); !ok {
+					t.Errorf("%s, stream: the last event tells no failure: %T", kind, last)
+				} else if diff := cmp.Diff(want, toldBy(e)); diff != "" {
+					t.Errorf("%s, stream (-want +got):\n%s", kind, diff)
+				}
+				expect(t, kind+", after the stream", get(t, b.client, last.TaskInfo().TaskID), want)
+				for _, ev := range events {
+					leaksNothing(t, kind+", event", ev)
+				}
+			}
+		})
+	}
+}
+
+func expect(t *testing.T, what string, task *a2a.Task, want told) {
+	t.Helper()
+	leaksNothing(t, what, task)
+	e, ok := errcode.FromTask(task)
+	if !ok {
+		t.Errorf("%s: state %s, want failed", what, task.Status.State)
+		return
+	}
+	if diff := cmp.Diff(want, toldBy(e)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+	if e.CorrelationID() == "" || e.Domain() != "showcase" {
+		t.Errorf("%s: correlationId %q, domain %q", what, e.CorrelationID(), e.Domain())
+	}
+	if parts := task.Status.Message.Parts; len(parts) != 2 || parts[0].Text() != e.Message() {
+		t.Errorf("%s: expected a text part with the message %q and a data part", what, e.Message())
+	}
+}
+
+func leaksNothing(t *testing.T, what string, v any) {
+	t.Helper()
+	raw, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range showcase.Secrets() {
+		if strings.Contains(string(raw), secret) {
+			t.Errorf("%s: %q in %s", what, secret, raw)
+		}
+	}
+}
+
+// TestOtherRowsOnEveryBinding goes through the rows that are not "error KIND".
+func TestOtherRowsOnEveryBinding(t *testing.T) {
+	for _, b := range bindings(t) {
+		t.Run(b.name, func(t *testing.T) {
+			if got := textOf(blocking(t, b.client, message("ok"))); got != "ok" {
+				t.Errorf("ok: got %q", got)
+			}
+			if got := textOf(streamEnd(t, b.client, "stream 3")); got != "chunk-1 chunk-2 chunk-3 " {
+				t.Errorf("stream 3: got %q", got)
+			}
+			expectFailure(t, blocking(t, b.client, message("app")), errcode.RateLimited, "classifier_quota_exceeded")
+			expectFailure(t, blocking(t, b.client, message("bad-data")), errcode.Internal, "error_data_build_failed")
+			expectFailure(t, blocking(t, b.client, message("nonsense")), errcode.InvalidInput, "unknown_scenario")
+
+			broken := streamEnd(t, b.client, "stream-fail 2")
+			expectFailure(t, broken, errcode.UpstreamUnavailable, "component_invoke_error")
+			if got := textOf(broken); got != "chunk-1 chunk-2 " {
+				t.Errorf("stream-fail 2: kept %q", got)
+			}
+			empty := blocking(t, b.client, message("empty"))
+			if empty.Status.State != a2a.TaskStateCompleted || len(empty.Artifacts) != 1 {
+				t.Fatalf("empty: got %s with %d artifacts", empty.Status.State, len(empty.Artifacts))
+			}
+			if diff := cmp.Diff(any(map[string]any{"found": float64(0)}), empty.Artifacts[0].Parts[0].Data()); diff != "" {
+				t.Errorf("empty (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAskAndAnswer parks a task and resumes it, blocking and streaming, and is
+// refused when it has ended.
+func TestAskAndAnswer(t *testing.T) {
+	for _, b := range bindings(t) {
+		t.Run(b.name, func(t *testing.T) {
+			asked := blocking(t, b.client, message("ask"))
+			if asked.Status.State != a2a.TaskStateInputRequired {
+				t.Fatalf("ask: got %s", asked.Status.State)
+			}
+			if got := asked.Status.Message.Parts[0].Text(); got != "What is your name?" {
+				t.Errorf("ask: got %q", got)
+			}
+			reply := &a2a.SendMessageRequest{Message: a2a.NewMessageForTask(a2a.MessageRoleUser, asked, a2a.NewTextPart("Ada"))}
+			if got := textOf(blocking(t, b.client, reply)); got != "you said: Ada" {
+				t.Errorf("answer: got %q", got)
+			}
+
+			asked = streamEnd(t, b.client, "ask")
+			events := streamed(t, b.client, &a2a.SendMessageRequest{
+				Message: a2a.NewMessageForTask(a2a.MessageRoleUser, asked, a2a.NewTextPart("Bob")),
+			})
+			done := get(t, b.client, events[0].TaskInfo().TaskID)
+			if got := textOf(done); got != "you said: Bob" {
+				t.Errorf("streamed answer: got %q", got)
+			}
+			if got := saidIn(done); !cmp.Equal(got, []string{"ask", "What is your name?", "Bob"}) {
+				t.Errorf("history: got %q", got)
+			}
+
+			again := &a2a.SendMessageRequest{Message: a2a.NewMessageForTask(a2a.MessageRoleUser, done, a2a.NewTextPart("more"))}
+			want := a2a.ErrUnsupportedOperation
+			if b.name == "0.3 HTTP+JSON" {
+				want = a2a.ErrServerError // the host answers application/problem+json, which its own client does not read
+			}
+			if _, err := b.client.SendMessage(t.Context(), again); !errors.Is(err, want) {
+				t.Errorf("a message to a finished task: got %v, want %v", err, want)
+			}
+			for _, err := range b.client.SendStreamingMessage(t.Context(), again) {
+				if !errors.Is(err, a2a.ErrUnsupportedOperation) {
+					t.Errorf("a stream to a finished task: got %v, want %v", err, a2a.ErrUnsupportedOperation)
+				}
+			}
+		})
+	}
+}
+
+func streamEnd(t *testing.T, c *a2aclient.Client, text string) *a2a.Task {
+	t.Helper()
+	return get(t, c, streamed(t, c, message(text))[0].TaskInfo().TaskID)
+}
+
+func expectFailure(t *testing.T, task *a2a.Task, code errcode.Code, reason string) {
+	t.Helper()
+	e, ok := errcode.FromTask(task)
+	if !ok || !errcode.Is(e, code) || e.Reason() != reason {
+		t.Errorf("got %v (failed: %v), want %s %s", e, ok, code, reason)
+	}
+}
+
+func textOf(task *a2a.Task) string {
+	var b strings.Builder
+	for _, a := range task.Artifacts {
+		for _, p := range a.Parts {
+			b.WriteString(p.Text())
+		}
+	}
+	return b.String()
+}
+
+func saidIn(task *a2a.Task) []string {
+	var out []string
+	for _, m := range task.History {
+		out = append(out, m.Parts[0].Text())
+	}
+	return out
+}
+
+func sorted(m map[string]told) []string {
+	var out []string
+	for _, k := range showcase.Kinds() {
+		if _, ok := m[k]; ok {
+			out = append(out, k)
+		}
+	}
+	if len(out) != len(m) {
+		out = append(out, "and others")
+	}
+	return out
+}
