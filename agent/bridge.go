@@ -146,7 +146,19 @@ func cloneMap(m map[string]any) map[string]any {
 	if m == nil {
 		return nil
 	}
-	return cloneAny(m).(map[string]any)
+	out := make(map[string]any, len(m))
+	for k, e := range m {
+		out[k] = cloneAny(e)
+	}
+	return out
+}
+
+func cloneList(s []any) []any {
+	out := make([]any, len(s))
+	for i, e := range s {
+		out[i] = cloneAny(e)
+	}
+	return out
 }
 
 // cloneAny copies plain JSON types, which is what crosses the wire. Anything
@@ -156,17 +168,9 @@ func cloneAny(v any) any {
 	case nil, string, bool, float64, int64:
 		return v
 	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			out[k] = cloneAny(e)
-		}
-		return out
+		return cloneMap(v)
 	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = cloneAny(e)
-		}
-		return out
+		return cloneList(v)
 	default:
 		out, _ := plain.Value(v)
 		return out

@@ -64,7 +64,7 @@ func (r *Request) Text() string { return r.content.text }
 
 // Data is the values of the message's data parts in order, in plain JSON
 // types. See [Request.Decode] for a typed one.
-func (r *Request) Data() []any { return cloneAny(r.content.data).([]any) }
+func (r *Request) Data() []any { return cloneList(r.content.data) }
 
 // Files is the message's files in order, given by bytes or by address. Their
 // bytes are shared and must not be changed.

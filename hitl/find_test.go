@@ -29,15 +29,15 @@ type bush struct{}
 func (b *bush) Error() string   { return "bush" }
 func (b *bush) Unwrap() []error { return []error{b, b, b} }
 
-type badUnwrap struct{}
+type panicError struct{}
 
-func (badUnwrap) Error() string { return "bad" }
-func (badUnwrap) Unwrap() error { panic("Unwrap panics") }
+func (panicError) Error() string { return "bad" }
+func (panicError) Unwrap() error { panic("Unwrap panics") }
 
-type badUnwraps struct{}
+type manyPanicError struct{}
 
-func (badUnwraps) Error() string   { return "bad" }
-func (badUnwraps) Unwrap() []error { panic("Unwrap panics") }
+func (manyPanicError) Error() string   { return "bad" }
+func (manyPanicError) Unwrap() []error { panic("Unwrap panics") }
 
 type pointer struct{ inner error }
 
@@ -97,9 +97,9 @@ func TestFind(t *testing.T) {
 		{"joined with one that unwraps to itself", errors.Join(ask, &loop{}), nil},
 		{"unwraps to itself many times over", &bush{}, nil},
 		{"joined with a bush", errors.Join(ask, &bush{}), nil},
-		{"panicking Unwrap", badUnwrap{}, nil},
-		{"panicking Unwrap of many", badUnwraps{}, nil},
-		{"joined with a panicking Unwrap", errors.Join(ask, badUnwrap{}), nil},
+		{"panicking Unwrap", panicError{}, nil},
+		{"panicking Unwrap of many", manyPanicError{}, nil},
+		{"joined with a panicking Unwrap", errors.Join(ask, panicError{}), nil},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

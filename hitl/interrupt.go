@@ -13,7 +13,8 @@ const Schema = "input-required/v1"
 
 // Interrupt parks a task until somebody answers. It is an error only so that
 // user code can return it; it says nothing went wrong. It is immutable.
-type Interrupt struct {
+type Interrupt struct { //nolint:errname // not a failure; in the manner of fs.SkipDir
+	id      string
 	prompt  string
 	payload map[string]any
 	dropped []string
@@ -51,12 +52,27 @@ func Payload(v any) Option {
 	return Option{func(i *Interrupt) { i.payload, i.dropped = m, dropped }}
 }
 
+// ID gives the question an id, by which an answer can name it. [Ask] sets it;
+// default: none. Programs find it in the data part under "id".
+func ID(id string) Option {
+	id = strings.ToValidUTF8(id, "\uFFFD")
+	return Option{func(i *Interrupt) { i.id = id }}
+}
+
 // Error says what is asked.
 func (i *Interrupt) Error() string {
 	if i == nil {
 		return "input required"
 	}
 	return "input required: " + i.prompt
+}
+
+// ID is what an answer names the question by, "" if it has no id.
+func (i *Interrupt) ID() string {
+	if i == nil {
+		return ""
+	}
+	return i.id
 }
 
 // Prompt is the question for people.
@@ -67,14 +83,17 @@ func (i *Interrupt) Prompt() string {
 	return i.prompt
 }
 
-// Data is the content of the data part: the payload's members, and the prompt
-// under "question" unless the payload has a member of that name. The map is
-// the caller's.
+// Data is the content of the data part: the payload's members, the prompt under
+// "question" and the id, if there is one, under "id", each unless the payload
+// has a member of that name. The map is the caller's.
 func (i *Interrupt) Data() map[string]any {
 	if i == nil {
 		return nil
 	}
 	m := map[string]any{"question": i.prompt}
+	if i.id != "" {
+		m["id"] = i.id
+	}
 	for k, v := range i.payload {
 		m[k], _ = plain.Value(v) // a copy
 	}

@@ -24,15 +24,18 @@ func TestData(t *testing.T) {
 		{"no payload", hitl.InputRequired("Q?"), map[string]any{"question": "Q?"}, 0},
 		{
 			"an object's members are the data's", hitl.InputRequired("Q?", hitl.Payload(form{"YYYY"})),
-			map[string]any{"question": "Q?", "format": "YYYY"}, 0,
+			map[string]any{"question": "Q?", "format": "YYYY"},
+			0,
 		},
 		{
 			"the payload's own question wins", hitl.InputRequired("Q?", hitl.Payload(map[string]any{"question": "long form"})),
-			map[string]any{"question": "long form"}, 0,
+			map[string]any{"question": "long form"},
+			0,
 		},
 		{
 			"any other value is under value", hitl.InputRequired("Q?", hitl.Payload([]string{"a", "b"})),
-			map[string]any{"question": "Q?", "value": []any{"a", "b"}}, 0,
+			map[string]any{"question": "Q?", "value": []any{"a", "b"}},
+			0,
 		},
 		{"a nil payload is none", hitl.InputRequired("Q?", hitl.Payload(nil)), map[string]any{"question": "Q?"}, 0},
 		{"a nil pointer is none", hitl.InputRequired("Q?", hitl.Payload((*form)(nil))), map[string]any{"question": "Q?"}, 0},
@@ -40,11 +43,15 @@ func TestData(t *testing.T) {
 		{"the last payload counts", hitl.InputRequired("Q?", hitl.Payload(1), hitl.Payload(map[string]any{"a": 1})), map[string]any{"question": "Q?", "a": 1.0}, 0},
 		{
 			"what JSON cannot express is left out", hitl.InputRequired("Q?", hitl.Payload(map[string]any{"a": 1, "ch": make(chan int)})),
-			map[string]any{"question": "Q?", "a": 1.0}, 1,
+			map[string]any{"question": "Q?", "a": 1.0},
+			1,
 		},
 		{"nothing JSON can express", hitl.InputRequired("Q?", hitl.Payload(make(chan int))), map[string]any{"question": "Q?"}, 1},
 		{"no prompt", hitl.InputRequired(""), map[string]any{"question": "Input is required."}, 0},
 		{"a prompt that is not UTF-8", hitl.InputRequired("Q\xff"), map[string]any{"question": "Q\uFFFD"}, 0},
+		{"an id", hitl.InputRequired("Q?", hitl.ID("q1")), map[string]any{"question": "Q?", "id": "q1"}, 0},
+		{"the payload's own id wins", hitl.InputRequired("Q?", hitl.ID("q1"), hitl.Payload(map[string]any{"id": 7})), map[string]any{"question": "Q?", "id": 7.0}, 0},
+		{"an id that is not UTF-8", hitl.InputRequired("Q?", hitl.ID("\xff")), map[string]any{"question": "Q?", "id": "\uFFFD"}, 0},
 		{"zero option", hitl.InputRequired("Q?", hitl.Option{}), map[string]any{"question": "Q?"}, 0},
 		{"zero question", &hitl.Interrupt{}, map[string]any{"question": ""}, 0},
 	}
@@ -64,7 +71,7 @@ func TestData(t *testing.T) {
 func TestNilInterrupt(t *testing.T) {
 	t.Parallel()
 	var ask *hitl.Interrupt
-	if ask.Error() != "input required" || ask.Prompt() != "" || ask.Data() != nil || ask.Dropped() != nil {
+	if ask.Error() != "input required" || ask.Prompt() != "" || ask.ID() != "" || ask.Data() != nil || ask.Dropped() != nil {
 		t.Errorf("got %q %q %v %v", ask.Error(), ask.Prompt(), ask.Data(), ask.Dropped())
 	}
 }

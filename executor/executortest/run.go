@@ -31,6 +31,7 @@ type Got struct {
 	Task *a2a.Task
 
 	handler *executor.Handler
+	over    <-chan struct{} // receives once for each run
 	cfg     config
 }
 
@@ -71,7 +72,7 @@ func With(opts ...executor.Option) Option {
 }
 
 // Run sends text to the agent and follows the task until it has ended or is
-// parked. An agent or option that the executor refuses, a refused message and
+// parked, and the run's [executor.OnOutcome] hooks have returned. An agent or option that the executor refuses, a refused message and
 // a task that does not end are fatal; an illegal order of events and a stored
 // task that differs from them are errors.
 func Run(t TB, a *agent.Agent, text string, opts ...Option) *Got {
@@ -108,8 +109,6 @@ type refusedError struct{ err error }
 
 func (e *refusedError) Error() string { return "the message was refused: " + e.err.Error() }
 
-func (e *refusedError) Unwrap() error { return e.err }
-
 // Reply sends a further message on the same task and follows it, as [Run] does.
 func (g *Got) Reply(t TB, text string) *Got {
 	t.Helper()
@@ -120,7 +119,7 @@ func (g *Got) Reply(t TB, text string) *Got {
 	m := a2a.NewMessageForTask(a2a.MessageRoleUser, g.Task, a2a.NewTextPart(text))
 	cfg := g.cfg
 	cfg.message = nil
-	got, err := follow(g.handler, cfg, m)
+	got, err := follow(g.handler, g.over, cfg, m)
 	if err != nil {
 		t.Fatalf("executortest: reply: %v", err)
 		return &Got{}
@@ -146,8 +145,16 @@ func send(a *agent.Agent, text string, opts []Option) (*Got, error) {
 			o.apply(&cfg)
 		}
 	}
-	quiet := executor.Logger(slog.New(slog.DiscardHandler))
-	h, err := executor.NewHandler(a, append([]executor.Option{quiet}, cfg.executor...)...)
+	over := make(chan struct{}, 1)
+	ours := []executor.Option{executor.Logger(slog.New(slog.DiscardHandler))}
+	ours = append(ours, cfg.executor...)
+	ours = append(ours, executor.OnOutcome(func(context.Context, executor.Outcome) {
+		select {
+		case over <- struct{}{}:
+		default: // nobody waits any longer
+		}
+	}))
+	h, err := executor.NewHandler(a, ours...)
 	if err != nil {
 		return nil, err
 	}
@@ -161,10 +168,10 @@ func send(a *agent.Agent, text string, opts []Option) (*Got, error) {
 	if m.Role == a2a.MessageRoleUnspecified {
 		m.Role = a2a.MessageRoleUser
 	}
-	return follow(h, cfg, m)
+	return follow(h, over, cfg, m)
 }
 
-func follow(h *executor.Handler, cfg config, m *a2a.Message) (*Got, error) {
+func follow(h *executor.Handler, over <-chan struct{}, cfg config, m *a2a.Message) (*Got, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), cfg.timeout)
 	defer cancel()
 	ctx, _ = a2asrv.NewCallContext(ctx, nil)
@@ -176,13 +183,18 @@ func follow(h *executor.Handler, cfg config, m *a2a.Message) (*Got, error) {
 	for _, f := range cfg.request {
 		f(req)
 	}
-	got := &Got{handler: h, cfg: cfg}
+	got := &Got{handler: h, over: over, cfg: cfg}
 	if err := got.collect(ctx, req); err != nil {
 		if ctx.Err() != nil {
 			_ = h.Shutdown(ctx) // ends what still runs
 			return nil, fmt.Errorf("the task did not end in %v", cfg.timeout)
 		}
 		return nil, err
+	}
+	select {
+	case <-over:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("the task ended, but the OnOutcome hooks did not return in %v", cfg.timeout)
 	}
 	id := got.Events[0].TaskInfo().TaskID
 	task, err := h.GetTask(ctx, &a2a.GetTaskRequest{ID: id})

@@ -9,7 +9,7 @@ const MaxNodes = 10_000
 
 // Unwrap gives what err wraps: one error, or several, or neither. A panic in
 // the error's own method counts as wrapping nothing.
-func Unwrap(err error) (one error, many []error) {
+func Unwrap(err error) (one error, many []error) { //nolint:staticcheck // ST1008: both results are what was asked for
 	defer func() {
 		if recover() != nil {
 			one, many = nil, nil
@@ -82,7 +82,7 @@ const maxCauses = 32
 // As finds the first error of type T in the tree.
 func As[T error](err error) (found T, ok bool) {
 	Walk(err, func(e error) bool {
-		found, ok = e.(T)
+		found, ok = e.(T) //nolint:errorlint // Walk unwraps
 		return !ok
 	})
 	return found, ok

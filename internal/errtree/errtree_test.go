@@ -46,15 +46,15 @@ type grower int
 func (g grower) Error() string { return fmt.Sprint("grower ", int(g)) }
 func (g grower) Unwrap() error { return g + 1 }
 
-type hostile struct{}
+type panicError struct{}
 
-func (hostile) Error() string { panic("Error panics") }
-func (hostile) Unwrap() error { panic("Unwrap panics") }
+func (panicError) Error() string { panic("Error panics") }
+func (panicError) Unwrap() error { panic("Unwrap panics") }
 
-type hostileMany struct{ list []int }
+type manyPanicError struct{ list []int }
 
-func (hostileMany) Error() string   { return "hostile" }
-func (hostileMany) Unwrap() []error { panic("Unwrap panics") }
+func (manyPanicError) Error() string   { return "hostile" }
+func (manyPanicError) Unwrap() []error { panic("Unwrap panics") }
 
 type pointer struct{ next error }
 
@@ -92,7 +92,7 @@ func TestWalkOrder(t *testing.T) {
 		{"no branches", &branch{text: "root"}, []string{"root"}},
 		{"fmt and errors", fmt.Errorf("x: %w", errors.Join(io.EOF, leaf("a"))), []string{"x: EOF\na", "EOF\na", "EOF", "a"}},
 		{"typed nil", typedNil, []string{""}},
-		{"panicking methods", &branch{"root", []error{hostile{}, hostileMany{[]int{1}}, leaf("a")}}, []string{"root", "", "hostile", "a"}},
+		{"panicking methods", &branch{"root", []error{panicError{}, manyPanicError{[]int{1}}, leaf("a")}}, []string{"root", "", "hostile", "a"}},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -191,8 +191,8 @@ func TestUnwrap(t *testing.T) {
 		{"wraps nothing", io.EOF, nil, 0},
 		{"wraps one", node{"a", io.EOF}, io.EOF, 0},
 		{"wraps several", &branch{"a", list}, nil, 2},
-		{"panics", hostile{}, nil, 0},
-		{"panics with several", hostileMany{}, nil, 0},
+		{"panics", panicError{}, nil, 0},
+		{"panics with several", manyPanicError{}, nil, 0},
 		{"typed nil", typedNil, nil, 0},
 	}
 	for _, tc := range cases {
@@ -214,7 +214,7 @@ func TestText(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	for _, err := range []error{nil, hostile{}, typedNil} {
+	for _, err := range []error{nil, panicError{}, typedNil} {
 		if got := errtree.Text(err); got != "" {
 			t.Errorf("got %q, want none", got)
 		}
@@ -236,7 +236,7 @@ func TestAs(t *testing.T) {
 		{"itself", first, first, true},
 		{"below", node{"a", first}, first, true},
 		{"the first in order", errors.Join(node{"a", first}, second), first, true},
-		{"behind one that panics", errors.Join(hostile{}, second), second, true},
+		{"behind one that panics", errors.Join(panicError{}, second), second, true},
 		{"a typed nil is of its type", node{"a", typedNil}, nil, true},
 		{"in a tree that never ends", &bush{}, nil, false},
 	}
@@ -274,7 +274,7 @@ func TestCauses(t *testing.T) {
 			[]string{"public", "wrap: detail", "root"},
 		},
 		{"joined", errors.Join(io.EOF, leaf("a")), []string{"EOF\na"}},
-		{"without a text", node{"", hostile{}}, nil},
+		{"without a text", node{"", panicError{}}, nil},
 		{"below one without a text", node{"", io.EOF}, []string{"EOF"}},
 	}
 	for _, tc := range cases {
