@@ -90,10 +90,11 @@ func artifactsOf(r *agent.Result) []*a2a.Artifact {
 	}
 	var out []*a2a.Artifact
 	for _, a := range r.Artifacts {
-		if len(a.Parts) == 0 {
+		parts := partsOf(a.Parts)
+		if len(parts) == 0 {
 			continue
 		}
-		na := &a2a.Artifact{ID: a2a.NewArtifactID(), Parts: partsOf(a.Parts)}
+		na := &a2a.Artifact{ID: a2a.NewArtifactID(), Parts: parts}
 		na.Name, na.Description = stream.TextPart(a.Name).Text(), stream.TextPart(a.Description).Text()
 		if len(a.Metadata) > 0 {
 			na.Metadata, _ = plain.Map(a.Metadata)
@@ -103,10 +104,13 @@ func artifactsOf(r *agent.Result) []*a2a.Artifact {
 	return out
 }
 
+// partsOf leaves out a null: clients cannot read a data part without a value.
 func partsOf(ps []stream.Part) a2a.ContentParts {
 	out := make(a2a.ContentParts, 0, len(ps))
 	for _, p := range ps {
-		out = append(out, partOf(p))
+		if p.Kind() != stream.KindData || p.Data() != nil {
+			out = append(out, partOf(p))
+		}
 	}
 	return out
 }

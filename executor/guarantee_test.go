@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -146,8 +147,8 @@ func TestWorstHandlers(t *testing.T) {
 					return
 				}
 				e := got.AssertFailed(t, c.code)
-				if c.reason != "" && e.Reason() != c.reason {
-					t.Errorf("reason: got %q, want %q", e.Reason(), c.reason)
+				if c.reason != "" && e.ErrorReason != c.reason {
+					t.Errorf("reason: got %q, want %q", e.ErrorReason, c.reason)
 				}
 				if strings.Contains(got.Note(), "hunter2") || len(got.Note()) > 16<<10 {
 					t.Errorf("text part: %.200q (%d bytes)", got.Note(), len(got.Note()))
@@ -325,8 +326,8 @@ func TestGuardrailDiscardsTheWork(t *testing.T) {
 		}
 		got = got.Reply(t, "yes")
 		e := got.AssertFailed(t, errcode.GuardrailBlocked, executortest.Source("guardrail:secrets"))
-		if e.Guardrail()["violationCategory"] != "secrets" {
-			t.Errorf("guardrail: got %v", e.Guardrail())
+		if e.Guardrail["violationCategory"] != "secrets" {
+			t.Errorf("guardrail: got %v", e.Guardrail)
 		}
 		if len(got.Task.Artifacts) != 0 {
 			t.Errorf("%d artifacts kept, want none", len(got.Task.Artifacts))
@@ -371,6 +372,13 @@ func TestInputRequiredIsNoFailure(t *testing.T) {
 			t.Errorf("history: got %q", said)
 		}
 	})
+	t.Run("as the cause of an application error it is a failure", func(t *testing.T) {
+		t.Parallel()
+		a := invoking(func(context.Context, *agent.Request) (*agent.Result, error) {
+			return nil, errcode.New(errcode.NotFound, "no_account", errcode.Cause(hitl.InputRequired("?")))
+		})
+		executortest.Run(t, a, "go").AssertFailed(t, errcode.NotFound, executortest.Reason("no_account"))
+	})
 	t.Run("joined with a failure it is one", func(t *testing.T) {
 		t.Parallel()
 		a := invoking(func(context.Context, *agent.Request) (*agent.Result, error) {
@@ -392,6 +400,31 @@ func TestResults(t *testing.T) {
 			got.AssertRejected(t)
 			if got.Note() != "Not my trade." {
 				t.Errorf("note: got %q", got.Note())
+			}
+		})
+	})
+	t.Run("values that are empty or nothing", func(t *testing.T) {
+		t.Parallel()
+		a := invoking(func(context.Context, *agent.Request) (*agent.Result, error) {
+			return agent.Artifacts(
+				agent.Artifact{Parts: []stream.Part{stream.DataPart(nil), stream.DataPart(make(chan int))}},
+				agent.Artifact{Parts: []stream.Part{
+					stream.DataPart([]string{}),
+					stream.DataPart(map[string]any{"hits": []any{}, "none": nil, "deep": []any{[]any{}, map[string]any{"x": []int{}}}}),
+					stream.FilePart(stream.File{Name: "empty"}),
+				}}), nil
+		})
+		both(t, a, func(t *testing.T, got *executortest.Got) {
+			t.Helper()
+			got.AssertCompleted(t)
+			raw, err := json.Marshal(got.Task.Artifacts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := `"parts":[{"data":[],"mediaType":"application/json"},` +
+				`{"data":{"deep":[[],{"x":[]}],"hits":[],"none":null},"mediaType":"application/json"},{"raw":"","filename":"empty"}]`
+			if len(got.Task.Artifacts) != 1 || !strings.Contains(string(raw), want) {
+				t.Errorf("got %s\nwant %s", raw, want)
 			}
 		})
 	})
@@ -440,10 +473,10 @@ func TestOutcomeAndLogHaveTheCause(t *testing.T) {
 	if o.State != executor.Failed || o.Data.ErrorCode != errcode.NotFound || o.Err == nil || o.TaskID != string(got.Task.ID) || o.Agent != "worst" {
 		t.Errorf("outcome: got %+v", o)
 	}
-	if e.CorrelationID() == "" || o.Data.CorrelationID != e.CorrelationID() {
-		t.Errorf("correlation id: client %q, outcome %q", e.CorrelationID(), o.Data.CorrelationID)
+	if e.CorrelationID == "" || o.Data.CorrelationID != e.CorrelationID {
+		t.Errorf("correlation id: client %q, outcome %q", e.CorrelationID, o.Data.CorrelationID)
 	}
-	for _, want := range []string{e.CorrelationID(), "row 17 of the ledger", "run failed"} {
+	for _, want := range []string{e.CorrelationID, "row 17 of the ledger", "run failed"} {
 		if !strings.Contains(logged.String(), want) {
 			t.Errorf("the log lacks %q: %s", want, logged.String())
 		}

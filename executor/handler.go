@@ -43,8 +43,9 @@ func newHandler(c *config) *Handler {
 		c.store = taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: a2asrv.NewTaskStoreAuthenticator()})
 	}
 	exec := newAgentExecutor(c)
+	c.store = watchedStore{c.store, exec.stored}
 	host := a2asrv.NewHandler(exec,
-		a2asrv.WithTaskStore(watchedStore{c.store, exec.stored}),
+		a2asrv.WithTaskStore(c.store),
 		a2asrv.WithLogger(c.logger),
 		a2asrv.WithCapabilityChecks(capabilities()),
 		a2asrv.WithExecutionPanicHandler(c.hostPanic),

@@ -103,6 +103,6 @@ func TestHostStoresAnEmptyArrayAsNull(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := fmt.Sprintf("%#v", task.Artifacts[0].Parts[0].Data()); !strings.Contains(got, "[]interface {}(nil)") {
-		t.Errorf("the host now stores %s: take the entry out of docs/rough_edges.md", got)
+		t.Errorf("the host now stores %s: restoreEmpty may be unnecessary", got)
 	}
 }

@@ -47,6 +47,13 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 	}
 }
 
+// CancelTask lets the host work. Its answer is a copy that the host made.
+func (p *protocol) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a2a.Task, error) {
+	t, err := p.RequestHandler.CancelTask(ctx, req)
+	restoreEmpty(t)
+	return t, err
+}
+
 // admit refuses a message while the server goes down, and one that the agent's
 // validator does not want.
 func (p *protocol) admit(ctx context.Context, req *a2a.SendMessageRequest, streaming bool) error {

@@ -227,6 +227,13 @@ func (r *run) settle(ctx context.Context, e ended) Outcome {
 	o, problem := r.outcome(e, newCorrelationID(), retried)
 	o.TaskID, o.ContextID, o.Agent = string(r.task.ID), r.task.ContextID, r.agent.Name()
 	o.Started, o.Elapsed = r.started, time.Since(r.started)
+	if e.result != nil {
+		for _, a := range e.result.Artifacts {
+			for _, p := range a.Parts {
+				r.logDropped(p.Dropped())
+			}
+		}
+	}
 	r.logOutcome(ctx, o, problem)
 	return o
 }

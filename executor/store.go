@@ -7,9 +7,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 )
 
-// watchedStore tells when a task has been stored. The host takes events into a
-// pipe, so that an event was taken does not mean that a client can find the
-// task.
+// watchedStore tells when a task has been stored, and gives it back as it was
+// written. The host takes events into a pipe, so that an event was taken does
+// not mean that a client can find the task.
 type watchedStore struct {
 	taskstore.Store
 	stored func(a2a.TaskID)
@@ -31,4 +31,97 @@ func (s watchedStore) Update(ctx context.Context, req *taskstore.UpdateRequest) 
 		s.stored(req.Task.ID)
 	}
 	return v, err
+}
+
+// Get gives the task as it was written; see restoreEmpty.
+func (s watchedStore) Get(ctx context.Context, id a2a.TaskID) (*taskstore.StoredTask, error) {
+	st, err := s.Store.Get(ctx, id)
+	if err == nil && st != nil {
+		restoreEmpty(st.Task)
+	}
+	return st, err
+}
+
+// List gives the tasks as they were written; see restoreEmpty.
+func (s watchedStore) List(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
+	res, err := s.Store.List(ctx, req)
+	if err == nil && res != nil {
+		for _, t := range res.Tasks {
+			restoreEmpty(t)
+		}
+	}
+	return res, err
+}
+
+// restoreEmpty repairs what the host's copying by encoding/gob does to a task:
+// an empty array in data becomes a nil one, which clients would read as null,
+// and an empty file loses its content. The task is the caller's own copy; one
+// that was never copied has nothing to repair, and is not written to.
+func restoreEmpty(t *a2a.Task) {
+	if t == nil {
+		return
+	}
+	restoreMessage(t.Status.Message)
+	for _, m := range t.History {
+		restoreMessage(m)
+	}
+	for _, a := range t.Artifacts {
+		if a != nil {
+			restoreMap(a.Metadata)
+			restoreParts(a.Parts)
+		}
+	}
+	restoreMap(t.Metadata)
+}
+
+func restoreMessage(m *a2a.Message) {
+	if m != nil {
+		restoreMap(m.Metadata)
+		restoreParts(m.Parts)
+	}
+}
+
+func restoreParts(ps a2a.ContentParts) {
+	for _, p := range ps {
+		if p == nil {
+			continue
+		}
+		restoreMap(p.Metadata)
+		switch c := p.Content.(type) {
+		case a2a.Raw:
+			if c == nil {
+				p.Content = a2a.Raw{}
+			}
+		case a2a.Data:
+			if v, changed := restoreValue(c.Value); changed {
+				p.Content = a2a.Data{Value: v}
+			}
+		}
+	}
+}
+
+func restoreMap(m map[string]any) {
+	for k, v := range m {
+		if v, changed := restoreValue(v); changed {
+			m[k] = v
+		}
+	}
+}
+
+// restoreValue repairs v in place, and reports whether v itself is replaced.
+func restoreValue(v any) (any, bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		restoreMap(v)
+	case []any:
+		if v == nil {
+			return []any{}, true
+		}
+		for i, e := range v {
+			if e, changed := restoreValue(e); changed {
+				v[i] = e
+			}
+		}
+	}
+	return v, false
 }

@@ -1,10 +1,14 @@
 package hitl
 
-import "github.com/a2aexec/a2aexec/internal/errtree"
+import (
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/internal/errtree"
+)
 
 // Find returns the interrupt that err carries, however it is wrapped. An error
 // that joins an interrupt with a failure is a failure: Find returns nil for
-// it. Of several joined interrupts the first is returned. A panic in an
+// it, and for an application error (errcode.Error) whose cause is an interrupt,
+// since its author said what it is. Of several joined interrupts the first is returned. A panic in an
 // error's own methods counts as no interrupt there.
 func Find(err error) *Interrupt {
 	f := finder{left: errtree.MaxNodes}
@@ -28,6 +32,9 @@ func (f *finder) onlyAsks(err error) bool {
 				f.found = i
 			}
 			return i != nil
+		}
+		if _, deliberate := err.(*errcode.Error); deliberate { //nolint:errorlint // see above
+			return false
 		}
 		next, branches := errtree.Unwrap(err)
 		if len(branches) > 0 {

@@ -97,19 +97,20 @@ func (g *Got) AssertInputRequired(t TB, prompt string) map[string]any {
 
 // AssertFailed asserts that the task has failed with that code, that its data
 // part is there and valid, that it has a text part for people, and whatever
-// the checks say. It returns the failure.
-func (g *Got) AssertFailed(t TB, code errcode.Code, checks ...Check) *errcode.Error {
+// the checks say. It returns the data for further checks, the zero Data where
+// there is none; [Got.Failure] gives it as an error.
+func (g *Got) AssertFailed(t TB, code errcode.Code, checks ...Check) errcode.Data {
 	t.Helper()
 	g.AssertState(t, a2a.TaskStateFailed)
 	raw, ok := g.dataPart(errcode.Schema)
 	if !ok {
 		t.Errorf("failed task: no data part of schema %s in the status message", errcode.Schema)
-		return nil
+		return errcode.Data{}
 	}
 	data, err := errcode.ParseData(raw)
 	if err != nil {
 		t.Errorf("failed task: the data part is invalid: %v", err)
-		return nil
+		return errcode.Data{}
 	}
 	if data.ErrorCode != code {
 		t.Errorf("errorCode: got %s, want %s%s", data.ErrorCode, code, g.hint())
@@ -125,7 +126,7 @@ func (g *Got) AssertFailed(t TB, code errcode.Code, checks ...Check) *errcode.Er
 			t.Errorf("%s: got %s, want %s", c.field, got, want)
 		}
 	}
-	return data.Err()
+	return data
 }
 
 // hint tells a reader of the test's output what the task failed with.

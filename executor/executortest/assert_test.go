@@ -139,7 +139,7 @@ func TestAssertFailed(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			var f fakeT
-			_ = tc.got.AssertFailed(&f, errcode.UpstreamUnavailable)
+			tc.got.AssertFailed(&f, errcode.UpstreamUnavailable)
 			f.wantErrors(t, tc.errors, tc.says...)
 		})
 	}
@@ -150,7 +150,7 @@ func TestAssertFailedWithAnotherCode(t *testing.T) {
 	var f fakeT
 	e := failedWith(failure()).AssertFailed(&f, errcode.NotFound)
 	f.wantErrors(t, 1, "got UPSTREAM_UNAVAILABLE", "want NOT_FOUND", "bank_down", "The bank is closed.")
-	if e.Code() != errcode.UpstreamUnavailable || e.Reason() != "bank_down" {
+	if e.ErrorCode != errcode.UpstreamUnavailable || e.ErrorReason != "bank_down" {
 		t.Errorf("failure: got %v", e)
 	}
 }
@@ -190,7 +190,7 @@ func TestChecks(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			var f fakeT
-			_ = failedWith(tc.data).AssertFailed(&f, errcode.UpstreamUnavailable, tc.check)
+			failedWith(tc.data).AssertFailed(&f, errcode.UpstreamUnavailable, tc.check)
 			f.wantErrors(t, min(1, len(tc.says)), tc.says...)
 		})
 	}
@@ -199,7 +199,7 @@ func TestChecks(t *testing.T) {
 func TestEveryFailedCheckIsReported(t *testing.T) {
 	t.Parallel()
 	var f fakeT
-	_ = failedWith(failure()).AssertFailed(&f, errcode.NotFound,
+	failedWith(failure()).AssertFailed(&f, errcode.NotFound,
 		executortest.Reason("x"), executortest.Retriable(true), executortest.Retried(9))
 	f.wantErrors(t, 3, "errorCode")
 }

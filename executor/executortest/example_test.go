@@ -34,7 +34,7 @@ func ExampleRun() {
 		failure := executortest.Run(t, a, "B2").AssertFailed(t, errcode.NotFound,
 			executortest.Reason("no_account"),
 			executortest.Retriable(false))
-		t.Log(failure.CorrelationID())
+		t.Log(failure.CorrelationID)
 	}
 	_ = testTeller
 }
@@ -53,7 +53,7 @@ func ExampleGot_Reply() {
 func ExampleGot_AssertFailed() {
 	t := printT{} // a *testing.T in a test
 	got := executortest.Run(t, agent.New("bank-teller", agent.Invoke(teller)), "B2")
-	_ = got.AssertFailed(t, errcode.InvalidInput, executortest.Reason("account_unknown"))
+	got.AssertFailed(t, errcode.InvalidInput, executortest.Reason("account_unknown"))
 	// Output:
 	// errorCode: got NOT_FOUND, want INVALID_INPUT (failed with NOT_FOUND no_account: No such account.)
 	// errorReason: got "no_account", want "account_unknown"

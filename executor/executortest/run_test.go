@@ -98,7 +98,7 @@ func TestWith(t *testing.T) {
 		executor.Logger(slog.New(slog.NewTextHandler(&log, nil))),
 		executor.Domain("my-domain"), executor.OnOutcome(func(context.Context, executor.Outcome) { outcomes++ }),
 	))
-	_ = got.AssertFailed(t, errcode.Internal, executortest.Domain("my-domain"))
+	got.AssertFailed(t, errcode.Internal, executortest.Domain("my-domain"))
 	if outcomes != 1 || !strings.Contains(log.String(), "boom") {
 		t.Errorf("got %d outcomes and the log %q", outcomes, log.String())
 	}
@@ -113,7 +113,7 @@ func TestRunOfAnAgentThatFails(t *testing.T) {
 		e := got.AssertFailed(t, errcode.NotFound, executortest.Reason("no_account"), executortest.Text("No such account."),
 			executortest.Domain("bank"), executortest.DomainCode("B-1"), executortest.Source("db:accounts"),
 			executortest.Retried(3), executortest.RetryAfter(0), executortest.Retriable(false))
-		if !errcode.Is(e, errcode.NotFound) || got.Note() != "No such account." {
+		if !errcode.Is(e.Err(), errcode.NotFound) || got.Note() != "No such account." {
 			t.Errorf("got %v, note %q", e, got.Note())
 		}
 	}
@@ -160,7 +160,7 @@ func TestEmptyGot(t *testing.T) {
 	got.AssertCompleted(&f)
 	got.AssertText(&f, "x")
 	_ = got.AssertInputRequired(&f, "Q?")
-	if e := got.AssertFailed(&f, errcode.Internal); e != nil {
+	if e := got.AssertFailed(&f, errcode.Internal); e.ErrorCode != "" {
 		t.Errorf("failure: got %v", e)
 	}
 	again := got.Reply(&f, "y")

@@ -24,7 +24,7 @@ const (
 // are listed for it, and internal ones.
 var mayImport = map[string][]string{
 	"errcode":               {},
-	"hitl":                  {},
+	"hitl":                  {"errcode"},
 	"stream":                {},
 	"flow":                  {"errcode", "hitl", "stream"},
 	"agent":                 {"errcode", "hitl", "stream", "flow"},
