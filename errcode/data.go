@@ -12,7 +12,7 @@ import (
 const Schema = "application-error/v1"
 
 // ExtensionURI identifies the A2A extension an agent card declares to announce [Data] in failed
-// tasks (A2A v1.0 section 4.6). It is never required.
+// tasks. It is never required.
 const ExtensionURI = "https://github.com/a2aexec/a2aexec/extensions/application-error/v1"
 
 // Data is what a client receives about a failure, the content of the data part of a failed task's

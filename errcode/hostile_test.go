@@ -36,7 +36,7 @@ func (endless) Error() string   { return "endless" }
 func (e endless) Unwrap() error { return e + 1 }
 
 // explosive panics in every method.
-type explosive struct{ s []int } // not comparable
+type explosive struct{ _ []int } // not comparable
 
 func (explosive) Error() string            { panic("Error") }
 func (explosive) Unwrap() error            { panic("Unwrap") }
@@ -45,10 +45,14 @@ func (explosive) Is(error) bool            { panic("Is") }
 func (explosive) As(any) bool              { panic("As") }
 func (explosive) ErrorNode() (a, b string) { panic("ErrorNode") }
 
-type explosiveJoin struct{}
+type explosiveTextError struct{}
 
-func (explosiveJoin) Error() string   { return "join" }
-func (explosiveJoin) Unwrap() []error { panic("Unwrap") }
+func (explosiveTextError) Error() string { panic("Error") }
+
+type explosiveJoinError struct{}
+
+func (explosiveJoinError) Error() string   { return "join" }
+func (explosiveJoinError) Unwrap() []error { panic("Unwrap") }
 
 // valueError has a value receiver, so that calling it through a nil pointer panics.
 type valueError struct{ text string }
@@ -77,7 +81,7 @@ func TestHostileErrors(t *testing.T) {
 		{"a hundred thousand levels", deep(limited, 100_000), errcode.RateLimited},
 		{"a million levels", deep(limited, 1_000_000), errcode.Internal},
 		{"panicking methods", explosive{}, errcode.Internal},
-		{"panicking sibling", joined{explosive{}, explosiveJoin{}, limited}, errcode.RateLimited},
+		{"panicking sibling", joined{explosive{}, explosiveJoinError{}, limited}, errcode.RateLimited},
 		{"panicking cause", fmt.Errorf("x: %w", wrap{explosive{}}), errcode.Internal},
 		{"nil pointer with a value method", nilValue, errcode.Internal},
 		{"nil application error", nilOwn, errcode.Internal},
@@ -144,7 +148,8 @@ func TestClassifyConcurrently(t *testing.T) {
 	}, errcode.NotFound, ""))
 	errs := []error{
 		wrapped(s3APIError{}, 3), validationErrors(t), get(errors.New("x")), errors.Join(errors.New("x"), fullError()),
-		explosive{}, joined{nil, &HTTPQuotaError{}},
+		explosive{},
+		joined{nil, &HTTPQuotaError{}},
 	}
 	want := make([]errcode.Class, len(errs))
 	for i, err := range errs {

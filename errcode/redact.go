@@ -138,13 +138,16 @@ func findKey(s string, i, _ int) (span, bool) {
 	return span{}, false
 }
 
+// maxJWTHead bounds the first part of a JSON Web Token, in bytes.
+const maxJWTHead = 2048
+
 // findJWT recognises JSON Web Tokens: base64 of an object, dots between the parts. The last one
 // in a text may be cut.
 func findJWT(s string, i, _ int) (span, bool) {
 	if !strings.HasPrefix(s[i:], "eyJ") {
 		return span{}, false
 	}
-	head := run(s, i, isKeyChar)
+	head := run(s[:min(len(s), i+maxJWTHead)], i, isKeyChar)
 	end := run(s, head, func(c byte) bool { return c == '.' || isKeyChar(c) })
 	end = i + len(strings.TrimRight(s[i:end], "."))
 	if head-i < 8 || end == head && head < len(s) {

@@ -17,7 +17,8 @@ func findAfterColon(s string, i, done int) (span, bool) {
 // findUserInfo masks user:password before the @ of a URL whose authority begins at from. A user
 // without a password is masked when it is long enough to be a token.
 func findUserInfo(s string, from int) (span, bool) {
-	token := s[from:run(s, from, isURLChar)]
+	window := s[:min(len(s), from+maxURL)]
+	token := s[from:run(window, from, isURLChar)]
 	authority := token
 	if i := strings.IndexAny(token, "/?#"); i >= 0 {
 		authority = token[:i]
@@ -41,8 +42,13 @@ func findUserInfo(s string, from int) (span, bool) {
 	return span{from, from + at}, true
 }
 
-// maxDSN bounds how far the @ of a connection string is looked for.
-const maxDSN = 256
+// The limits below bound how far is looked around one byte, so that no text takes more than time
+// in proportion to its length.
+const (
+	maxURL = 1024 // from the scheme to the @ of a URL
+	maxDSN = 256  // from the colon to the @ of a connection string
+	maxGap = 32   // from a name to its = or :
+)
 
 // findDSNPassword masks the password of user:password@host without a scheme. What follows the @
 // must look like an address, else it is more likely an e-mail address after a label.
@@ -96,7 +102,7 @@ func findAssigned(s string, i, _ int) (span, bool) {
 // nameBefore returns the identifier before i, past blanks and quotes (also escaped ones).
 func nameBefore(s string, i int) string {
 	end := i
-	for end > 0 && (isBlank(s[end-1]) || isQuote(s[end-1]) || s[end-1] == '\\' || s[end-1] == ':' || s[end-1] == ']') {
+	for end > 0 && i-end < maxGap && (isBlank(s[end-1]) || isQuote(s[end-1]) || s[end-1] == '\\' || s[end-1] == ':' || s[end-1] == ']') {
 		end--
 	}
 	start := end
@@ -151,41 +157,37 @@ func closes(body, quote string) bool {
 // headerSpan is the value of an authentication or cookie header. A scheme that is followed by one
 // token ends there; anything else takes the rest of the line.
 func headerSpan(s string, from int, name string) (span, bool) {
-	end := from + strings.IndexAny(s[from:]+"\n", "\r\n")
-	if i := strings.Index(s[from:end], `\n`); i >= 0 {
-		end = from + i
-	}
-	line := s[from:end]
-	if strings.HasPrefix(line, mask) {
+	if strings.HasPrefix(s[from:], mask) {
 		return span{}, false
 	}
-	if !strings.Contains(strings.ToLower(name), "cookie") {
-		if n := schemeAndToken(line); n > 0 {
+	if !strings.HasSuffix(strings.ToLower(name), "cookie") {
+		if n := schemeAndToken(s[from:]); n > 0 {
 			return span{from, from + n}, true
 		}
 	}
-	line = strings.TrimRight(line, " \t")
-	return span{from, from + len(line)}, line != ""
+	end := from
+	for end < len(s) && s[end] != '\r' && s[end] != '\n' && !strings.HasPrefix(s[end:], `\n`) {
+		end++
+	}
+	end = from + len(strings.TrimRight(s[from:end], " \t"))
+	return span{from, end}, end > from
 }
 
-// schemeAndToken returns the length of "Bearer token" and the like at the start of a line, 0 if
-// it does not start so.
-func schemeAndToken(line string) int {
-	scheme, _, ok := strings.Cut(line, " ")
-	if !ok {
-		return 0
-	}
-	switch strings.ToLower(scheme) {
+// schemeAndToken returns the length of "Bearer token" and the like at the start of s, 0 if it does
+// not start so.
+func schemeAndToken(s string) int {
+	scheme := run(s[:min(len(s), maxName)], 0, isWord)
+	switch strings.ToLower(s[:scheme]) {
 	case "bearer", "basic", "token", "apikey", "bot", "negotiate":
 	default:
 		return 0
 	}
-	from := run(line, len(scheme), isBlank)
-	end := run(line, from, isValueChar)
-	if end == from {
+	from := run(s, scheme, isBlank)
+	end := run(s, from, isValueChar)
+	if from == scheme || end == from {
 		return 0
 	}
-	return len(strings.TrimRight(line[:end], ")]}>,."))
+	return len(strings.TrimRight(s[:end], ")]}>,."))
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }

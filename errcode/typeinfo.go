@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // typeInfo is what classification knows about a concrete error type. It is computed once.
@@ -34,6 +35,9 @@ func (t *typeInfo) isNil(err error) bool {
 // a finite set.
 var typeInfos sync.Map
 
+// recent is a small cache in front of typeInfos, indexed by the address of the type.
+var recent [256]atomic.Pointer[typeInfo]
+
 // infoOf returns what is known about the type of err. Chains tend to repeat one wrapper, so last,
 // which may be nil, is tried first.
 func infoOf(err error, last *typeInfo) *typeInfo {
@@ -41,6 +45,16 @@ func infoOf(err error, last *typeInfo) *typeInfo {
 	if last != nil && last.typ == t {
 		return last
 	}
+	slot := &recent[reflect.ValueOf(t).Pointer()>>5%uintptr(len(recent))]
+	if info := slot.Load(); info != nil && info.typ == t {
+		return info
+	}
+	info := storedInfo(t)
+	slot.Store(info)
+	return info
+}
+
+func storedInfo(t reflect.Type) *typeInfo {
 	if v, ok := typeInfos.Load(t); ok {
 		if info, ok := v.(*typeInfo); ok {
 			return info
@@ -102,11 +116,12 @@ func typeReason(t reflect.Type) string {
 		return ""
 	}
 	name, _, _ := strings.Cut(t.Name(), "[")
-	if strings.EqualFold(name, "error") {
+	reason := snakeCase(name)
+	if reason == "error" {
 		pkg, _, _ := strings.Cut(t.String(), ".")
-		name = pkg + "_error"
+		reason = snakeCase(pkg + "_error")
 	}
-	return snakeCase(name)
+	return reason
 }
 
 // snakeCase turns a Go name into snake_case ASCII and keeps acronyms together. Other characters

@@ -151,7 +151,9 @@ func (w *walker) structPieces(rv reflect.Value, out map[string]any, depth int) {
 		w.entry(out, tag.name, fv.Interface(), depth)
 	}
 	for _, inner := range embedded {
-		w.promote(inner, out, depth)
+		if inner.IsValid() {
+			w.promote(inner, out, depth)
+		}
 	}
 }
 
@@ -166,15 +168,17 @@ func (w *walker) promote(inner reflect.Value, out map[string]any, depth int) {
 	}
 }
 
-// embeddedStruct returns the struct whose fields sf promotes, if it promotes any.
-func embeddedStruct(sf reflect.StructField, fv reflect.Value, tag fieldTag) (reflect.Value, bool) {
+// embeddedStruct returns the struct whose fields sf promotes. ok is true when sf is embedded to
+// that end; the struct is then invalid if it is a nil pointer.
+func embeddedStruct(sf reflect.StructField, fv reflect.Value, tag fieldTag) (inner reflect.Value, ok bool) {
 	if !sf.Anonymous || tag.named {
 		return reflect.Value{}, false
 	}
-	if fv.Kind() == reflect.Pointer && !fv.IsNil() && sf.IsExported() {
-		fv = fv.Elem()
+	t := sf.Type
+	if t.Kind() == reflect.Pointer {
+		t, fv = t.Elem(), fv.Elem()
 	}
-	return fv, fv.Kind() == reflect.Struct
+	return fv, t.Kind() == reflect.Struct
 }
 
 // fieldTag is what a json struct tag says.
