@@ -100,7 +100,12 @@ func Stream(f StreamFunc) Option {
 //
 // Default: every well-formed request is accepted.
 func Validate(f ValidateFunc) Option {
-	return Option{func(a *Agent) { a.validate = f }}
+	return Option{func(a *Agent) {
+		if f == nil {
+			a.fault("Validate: expected a function, got nil")
+		}
+		a.validate = f
+	}}
 }
 
 // Description says what the agent does; the agent card shows it. Default: the

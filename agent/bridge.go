@@ -4,6 +4,7 @@ package agent
 
 import (
 	"bytes"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -48,9 +49,13 @@ func historyBefore(t *a2a.Task, current *a2a.Message) []*a2a.Message {
 	if t == nil {
 		return nil
 	}
+	said := t.History
+	if n := len(said); n > 0 && isMessage(said[n-1], current) {
+		said = said[:n-1]
+	}
 	var out []*a2a.Message
-	for _, m := range t.History {
-		if m != nil && m != current && (m.ID == "" || m.ID != current.ID) {
+	for _, m := range said {
+		if m != nil {
 			out = append(out, cloneMessage(m))
 		}
 	}
@@ -58,6 +63,13 @@ func historyBefore(t *a2a.Task, current *a2a.Message) []*a2a.Message {
 		out = append(out, cloneMessage(q))
 	}
 	return out
+}
+
+// isMessage reports whether stored is the message in hand, or a copy of it. The
+// id alone does not tell: clients reuse them.
+func isMessage(stored, current *a2a.Message) bool {
+	return stored == current ||
+		stored != nil && stored.ID == current.ID && reflect.DeepEqual(stored.Parts, current.Parts)
 }
 
 func questionOf(t *a2a.Task) (Question, bool) {

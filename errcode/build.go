@@ -39,20 +39,20 @@ type Builder struct {
 
 // Data describes e for clients. The result is always valid. A non-nil error is for the log: it
 // says which data were dropped because JSON has no form for them, or what was invalid, in which
-// case the result is INTERNAL_ERROR with the reason error_data_build_failed and the correlation id
-// of e. A nil e gives that, too.
+// case the result is INTERNAL_ERROR with the reason error_data_build_failed, the Builder's domain
+// and the correlation id of e. A nil e gives that, too.
 func (b Builder) Data(e *Error) (d Data, err error) {
 	defer func() {
 		if recover() != nil {
-			d, err = fallback(e), errors.New("errcode: building error data panicked")
+			d, err = b.fallback(e), errors.New("errcode: building error data panicked")
 		}
 	}()
 	if e == nil {
-		return fallback(nil), errors.New("errcode: no error to describe")
+		return b.fallback(nil), errors.New("errcode: no error to describe")
 	}
 	d = b.describe(e)
 	if err := d.check(); err != nil {
-		return fallback(e), fmt.Errorf("errcode: invalid error data: %w", err)
+		return b.fallback(e), fmt.Errorf("errcode: invalid error data: %w", err)
 	}
 	if len(e.dropped) > 0 {
 		return d, fmt.Errorf("errcode: dropped from error data: %s", strings.Join(e.dropped, "; "))
@@ -61,8 +61,11 @@ func (b Builder) Data(e *Error) (d Data, err error) {
 }
 
 // fallback is what is sent when an error has no valid description.
-func fallback(e *Error) Data {
+func (b Builder) fallback(e *Error) Data {
 	d := Data{ErrorCode: Internal, ErrorReason: reasonBuildFailed, ErrorMessage: Internal.Text()}
+	if ValidDomain(b.Domain) {
+		d.Domain = b.Domain
+	}
 	if e != nil {
 		d.CorrelationID = validText(e.correlationID)
 	}

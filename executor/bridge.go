@@ -29,14 +29,15 @@ func openingTask(ec *a2asrv.ExecutorContext, now time.Time) *a2a.Task {
 	t.Metadata = maps.Clone(t.Metadata)
 	t.Artifacts = slices.Clone(t.Artifacts)
 	t.History = slices.Clone(t.History)
+	// The host has added the answer to the history already (not one that reuses
+	// the id of an earlier message), but keeps the question in the status: put
+	// them in the order they were said.
+	t.History = slices.DeleteFunc(t.History, func(m *a2a.Message) bool { return m == ec.Message })
 	if q := ec.StoredTask.Status.Message; q != nil {
-		// The host has added the answer to the history already, but keeps the
-		// question in the status: put them in the order they were said.
-		at := len(t.History)
-		if at > 0 && t.History[at-1] != nil && ec.Message != nil && t.History[at-1].ID == ec.Message.ID {
-			at--
-		}
-		t.History = slices.Insert(t.History, at, q)
+		t.History = append(t.History, q)
+	}
+	if ec.Message != nil {
+		t.History = append(t.History, ec.Message)
 	}
 	return &t
 }

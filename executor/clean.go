@@ -156,7 +156,7 @@ func (c *clean) clean(ctx context.Context, id a2a.TaskID, err error) error {
 	if err == nil {
 		return nil
 	}
-	out := c.public(err)
+	out := c.public(ctx, err)
 	if id != "" {
 		out.meta["taskId"] = string(id)
 	}
@@ -173,13 +173,16 @@ func (c *clean) clean(ctx context.Context, id a2a.TaskID, err error) error {
 
 // public keeps of an error what was written for clients: our own refusals, and
 // the text and details of an a2a.Error that an interceptor or a validator made.
-func (c *clean) public(err error) *protocolError {
+func (c *clean) public(ctx context.Context, err error) *protocolError {
 	if own, ok := errtree.As[*protocolError](err); ok {
 		cp := *own
 		cp.meta = maps.Clone(own.meta)
 		return &cp
 	}
 	k, _ := kindOf(err)
+	if k.ofContext() && ctx.Err() == nil {
+		k = internalKind // something else ran out of time or was cancelled
+	}
 	out := newProtocolError(k, "")
 	deliberate, ok := errtree.As[*a2a.Error](err)
 	if !ok || deliberate == nil {

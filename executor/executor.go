@@ -2,11 +2,11 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -15,21 +15,16 @@ import (
 	"github.com/a2aexec/a2aexec/errcode"
 )
 
-// agentExecutor runs an agent for the host, and keeps count of what runs.
+// agentExecutor runs an agent for the host.
 type agentExecutor struct {
 	*config
-
-	mu       sync.Mutex
-	runs     map[a2a.TaskID]*run
-	draining bool          // no new run is admitted
-	closed   bool          // a run that was admitted late is ended at once
-	idle     chan struct{} // closed when draining and nothing runs
+	*registry
 }
 
 var _ a2asrv.AgentExecutor = (*agentExecutor)(nil)
 
 func newAgentExecutor(c *config) *agentExecutor {
-	return &agentExecutor{config: c, runs: map[a2a.TaskID]*run{}, idle: make(chan struct{})}
+	return &agentExecutor{config: c, registry: newRegistry()}
 }
 
 // Execute publishes the task, runs the agent's code, forwards its events and
@@ -44,11 +39,17 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 		defer cancel(nil)
 		r := newRun(x.config, openingTask(ec, time.Now()), requestOf(ec, callFrom(ctx)))
 		r.cancel = cancel
-		x.register(r)
-		defer x.unregister(r)
-		if yield(r.task, nil) && r.awaitPublished(ctx) {
-			r.drive(ctx, runCtx, func(ev a2a.Event) bool { return yield(ev, nil) })
+		x.begin(r, callFrom(ctx).ticket)
+		if !yield(r.task, nil) || !r.awaitPublished(ctx) {
+			x.end(r)
+			return
 		}
+		o := r.drive(ctx, runCtx, func(ev a2a.Event) bool { return yield(ev, nil) })
+		x.leave(r)
+		go func() { // x.shutdown waits for it
+			defer x.end(r)
+			r.notify(runCtx, o)
+		}()
 	}
 }
 
@@ -71,94 +72,58 @@ func (x *agentExecutor) Cancel(ctx context.Context, ec *a2asrv.ExecutorContext) 
 	}
 }
 
-func (x *agentExecutor) register(r *run) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.runs[r.task.ID] = r
-	if x.closed {
-		r.cancel(errShutdown)
-	}
-}
-
-func (x *agentExecutor) unregister(r *run) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.runs[r.task.ID] == r {
-		delete(x.runs, r.task.ID)
-	}
-	x.checkIdle()
-}
-
-// checkIdle tells shutdown that nothing runs. The caller holds the lock.
-func (x *agentExecutor) checkIdle() {
-	if !x.draining || len(x.runs) > 0 {
+// stored is told of every task that was stored.
+func (x *agentExecutor) stored(t *a2a.Task) {
+	r := x.find(t.ID)
+	if r == nil {
 		return
 	}
-	select {
-	case <-x.idle:
-	default:
-		close(x.idle)
+	r.mu.Lock()
+	r.state = t.Status.State
+	r.mu.Unlock()
+	r.publish()
+}
+
+// completeFailure gives a task that the host itself fails, bare, the message
+// that says so. The task is the host's own, about to be stored.
+func (x *agentExecutor) completeFailure(t *a2a.Task) {
+	r := x.find(t.ID)
+	if r == nil || t.Status.State != a2a.TaskStateFailed || t.Status.Message != nil {
+		return
 	}
+	t.Status = statusOf(r.stoppedBy(errHostStopped), t.TaskInfo(), time.Now())
 }
 
-func (x *agentExecutor) find(id a2a.TaskID) *run {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.runs[id]
-}
-
-// stored is told of every task that was stored.
-func (x *agentExecutor) stored(id a2a.TaskID) {
-	if r := x.find(id); r != nil {
-		r.publish()
-	}
-}
-
-// admits reports whether new runs may begin.
-func (x *agentExecutor) admits() bool {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return !x.draining
-}
-
-// drain admits no new runs from now on.
-func (x *agentExecutor) drain() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.draining = true
-	x.checkIdle()
-}
-
-// shutdown drains, and waits for what runs. When ctx is done it ends what
-// still runs, and waits for those endings.
+// shutdown admits no new runs, and waits for those under way and their hooks.
+// When ctx is done it ends what still runs, and gives that the grace period.
 func (x *agentExecutor) shutdown(ctx context.Context) error {
 	x.drain()
 	select {
 	case <-x.idle:
-		x.stopAll()
 		return nil
 	case <-ctx.Done():
 	}
 	stopped := x.stopAll()
-	<-x.idle
-	if stopped == 0 {
+	t := time.NewTimer(x.grace + time.Second)
+	defer t.Stop()
+	var stuck error
+	select {
+	case <-x.idle:
+	case <-t.C:
+		stuck = errors.New("code of the agent or its hooks does not return")
+	}
+	if stopped == 0 && stuck == nil {
 		return nil
 	}
-	return fmt.Errorf("shut down: %d runs did not finish in time and were ended: %w", stopped, context.Cause(ctx))
+	return errors.Join(fmt.Errorf("shut down: %d runs did not finish in time and were ended: %w", stopped, context.Cause(ctx)), stuck)
 }
 
-func (x *agentExecutor) stopAll() int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.closed = true
-	for _, r := range x.runs {
-		r.cancel(errShutdown)
-	}
-	return len(x.runs)
-}
-
-// notify calls the OnOutcome hooks.
+// notify logs what is not logged yet, and calls the OnOutcome hooks.
 func (r *run) notify(ctx context.Context, o Outcome) {
+	ctx = context.WithoutCancel(ctx)
+	if !o.logged {
+		r.logOutcome(ctx, o)
+	}
 	for _, f := range r.onOutcome {
 		r.notifyOne(ctx, o, f)
 	}
@@ -170,7 +135,7 @@ func (r *run) notifyOne(ctx context.Context, o Outcome, f func(context.Context, 
 			r.log(ctx, "an OnOutcome hook panicked", errcode.NewPanicError(v, debug.Stack()))
 		}
 	}()
-	f(context.WithoutCancel(ctx), o)
+	f(ctx, o)
 }
 
 // panicText renders a recovered value for the log; its own methods may panic.

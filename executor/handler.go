@@ -13,7 +13,9 @@ import (
 
 // Handler answers A2A requests for one agent, whatever binding they come by.
 // It is an a2asrv.RequestHandler, for programs that mount the host's bindings
-// themselves; most use [NewServer] or [Serve]. It is safe for concurrent use.
+// themselves; most use [NewServer] or [Serve], which also correct what the
+// host's bindings answer on their own, to requests that they cannot decode. It
+// is safe for concurrent use.
 type Handler struct {
 	a2asrv.RequestHandler
 	exec *agentExecutor
@@ -29,6 +31,11 @@ func NewHandler(a *agent.Agent, opts ...Option) (*Handler, error) {
 	return newHandler(c), nil
 }
 
+// Abandoned tells how many runs were given up so far because their code did
+// not return within the grace period after their task had ended. That code may
+// still be running; nothing it writes arrives.
+func (h *Handler) Abandoned() int64 { return h.exec.abandoned.Load() }
+
 // newHandler builds the stack, from the outside in:
 //
 //	clean         every error gets one sentinel and a public text; it is
@@ -43,7 +50,7 @@ func newHandler(c *config) *Handler {
 		c.store = taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: a2asrv.NewTaskStoreAuthenticator()})
 	}
 	exec := newAgentExecutor(c)
-	c.store = watchedStore{c.store, exec.stored}
+	c.store = watchedStore{c.store, exec}
 	host := a2asrv.NewHandler(exec,
 		a2asrv.WithTaskStore(c.store),
 		a2asrv.WithLogger(c.logger),
@@ -57,8 +64,9 @@ func newHandler(c *config) *Handler {
 
 // Shutdown refuses new messages and waits until nothing runs. When ctx is done
 // before, what still runs ends as failed with UPSTREAM_UNAVAILABLE, reason
-// server_shutdown, and the error says how many runs that were. Parked tasks
-// are not touched.
+// server_shutdown, and the error says how many runs that were. Code that does
+// not return even then is left behind after the grace period. Parked tasks are
+// not touched.
 func (h *Handler) Shutdown(ctx context.Context) error { return h.exec.shutdown(ctx) }
 
 // capabilities is what this package serves, as the agent card says it.

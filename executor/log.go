@@ -6,10 +6,10 @@ import (
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/internal/errtree"
+	"github.com/a2aexec/a2aexec/internal/plain"
 )
 
-// Everything the executor logs goes through here. The logger is the user's and
-// may panic; that changes nothing for the task.
+// Everything the executor logs goes through here, to the guarded logger.
 
 // log writes a warning about the run.
 func (r *run) log(ctx context.Context, msg string, err error) {
@@ -27,7 +27,7 @@ func (r *run) attrs() []slog.Attr {
 
 // logOutcome writes a failed run's full cause under the correlation id that
 // the client receives, and what kept its data from being sent as it was.
-func (r *run) logOutcome(ctx context.Context, o Outcome, problem error) {
+func (r *run) logOutcome(ctx context.Context, o Outcome) {
 	if o.State != Failed {
 		emit(ctx, r.logger, slog.LevelDebug, "run ended", append(r.attrs(), slog.String("state", string(o.State)))...)
 		return
@@ -42,15 +42,32 @@ func (r *run) logOutcome(ctx context.Context, o Outcome, problem error) {
 		slog.Duration("elapsed", o.Elapsed),
 	)
 	attrs = append(attrs, causeAttrs(o.Err)...)
-	if problem != nil {
-		attrs = append(attrs, slog.String("data_problem", errtree.Text(problem)))
+	if o.problem != nil {
+		attrs = append(attrs, slog.String("data_problem", errtree.Text(o.problem)))
 	}
 	emit(ctx, r.logger, slog.LevelError, "run failed", attrs...)
 }
 
-func (r *run) logDropped(dropped []string) {
+// logLost tells what a result or a question held that cannot be sent.
+func (r *run) logLost(ctx context.Context, o Outcome) {
+	r.logDropped(ctx, o.interrupt.Dropped())
+	if o.result == nil {
+		return
+	}
+	for _, a := range o.result.Artifacts {
+		for _, p := range a.Parts {
+			r.logDropped(ctx, p.Dropped())
+		}
+		if len(a.Metadata) > 0 {
+			_, dropped := plain.Map(a.Metadata)
+			r.logDropped(ctx, dropped)
+		}
+	}
+}
+
+func (r *run) logDropped(ctx context.Context, dropped []string) {
 	if len(dropped) > 0 {
-		emit(context.Background(), r.logger, slog.LevelWarn, "values that JSON cannot express were left out",
+		emit(ctx, r.logger, slog.LevelWarn, "values that JSON cannot express were left out",
 			append(r.attrs(), slog.Any("dropped", dropped))...)
 	}
 }
@@ -73,6 +90,5 @@ func causeAttrs(err error) []slog.Attr {
 }
 
 func emit(ctx context.Context, l *slog.Logger, level slog.Level, msg string, attrs ...slog.Attr) {
-	defer func() { _ = recover() }()      // the handler is the user's
 	l.LogAttrs(ctx, level, msg, attrs...) //nolint:sloglint // static at every caller
 }

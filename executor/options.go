@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -46,6 +47,7 @@ type config struct {
 	middleware []func(RunFunc) RunFunc
 	onOutcome  []func(context.Context, Outcome)
 	logger     *slog.Logger
+	abandoned  atomic.Int64 // runs whose code did not return in time
 
 	// The host.
 	store        taskstore.Store
@@ -66,8 +68,8 @@ type config struct {
 }
 
 func newConfig(a *agent.Agent, opts []Option, limit scope) (*config, error) {
-	if err := a.Err(); err != nil {
-		return nil, err
+	if a == nil {
+		return nil, a.Err()
 	}
 	c := &config{
 		agent:           a,
@@ -79,7 +81,7 @@ func newConfig(a *agent.Agent, opts []Option, limit scope) (*config, error) {
 		outputModes:     []string{"text/plain", "application/json"},
 		shutdownTimeout: 10 * time.Second,
 	}
-	var faults []error
+	faults := []error{a.Err()}
 	for _, o := range opts {
 		if o.apply == nil {
 			continue
@@ -95,12 +97,13 @@ func newConfig(a *agent.Agent, opts []Option, limit scope) (*config, error) {
 	if c.builder.Domain == "" {
 		c.builder.Domain = errcode.DomainFrom(a.Name())
 	}
-	if c.builder.Domain == "" {
+	if c.builder.Domain == "" && a.Name() != "" {
 		faults = append(faults, fmt.Errorf("agent name %q: no domain can be made of it: give one with executor.Domain", a.Name()))
 	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
 	}
+	c.logger = guardLogger(c.logger)
 	return c, nil
 }
 
@@ -147,8 +150,8 @@ func HideInternalText() Option {
 	}}
 }
 
-// Redactor replaces errcode.Redact, which masks credentials in every text that
-// crosses the wire. It must be safe for concurrent use; where it panics, a
+// Redactor replaces errcode.Redact, which masks credentials in every text of a
+// failure and of a refusal that crosses the wire. It must be safe for concurrent use; where it panics, a
 // general text is sent.
 func Redactor(f func(string) string) Option {
 	return Option{name: "Redactor", apply: func(c *config) error {
@@ -164,6 +167,10 @@ func Redactor(f func(string) string) Option {
 // given is the outermost. It runs under the same protection as the code it
 // wraps: its errors and panics end the task like the agent's own. With a
 // streaming request it surrounds Stream and the fallback to Invoke.
+//
+// It may call next again, to retry: that closes the earlier call's writer, and
+// fails with INTERNAL_ERROR, reason output_already_sent, once the earlier call
+// has sent any output, for nothing is sent twice.
 func Middleware(mw func(next RunFunc) RunFunc) Option {
 	return Option{name: "Middleware", apply: func(c *config) error {
 		if mw == nil {
@@ -174,8 +181,10 @@ func Middleware(mw func(next RunFunc) RunFunc) Option {
 	}}
 }
 
-// OnOutcome calls f after each run's ending has been stored, once per run, with the run's context values. Several are called in order. A panic
-// in f is logged and changes nothing.
+// OnOutcome calls f after each run's ending has been stored, once per run, with
+// the run's context values. Several are called in order, in a goroutine of
+// their own: a slow f delays nothing but a shutdown. A panic in f is logged and
+// changes nothing.
 func OnOutcome(f func(context.Context, Outcome)) Option {
 	return Option{name: "OnOutcome", apply: func(c *config) error {
 		if f == nil {

@@ -3,8 +3,12 @@ package executor
 import (
 	"errors"
 	"fmt"
+	"mime"
 	"net"
 	"net/url"
+	"path"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -17,8 +21,9 @@ import (
 func BaseURL(base string) Option {
 	return Option{name: "BaseURL", scope: scopeServer, apply: func(c *config) error {
 		u, err := url.Parse(base)
-		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return fmt.Errorf("%q: expected an absolute http or https URL", base)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") ||
+			u.RawQuery != "" || u.Fragment != "" || u.User != nil {
+			return errors.New("expected an absolute http or https URL without user, query and fragment")
 		}
 		c.baseURL = strings.TrimSuffix(base, "/")
 		return nil
@@ -30,8 +35,9 @@ func BaseURL(base string) Option {
 // service to a server of yours. Server only. Default: no gRPC.
 func GRPCAddr(addr string) Option {
 	return Option{name: "GRPCAddr", scope: scopeServer, apply: func(c *config) error {
-		if _, _, err := net.SplitHostPort(addr); err != nil {
-			return fmt.Errorf("%q: expected host:port", addr)
+		_, port, err := net.SplitHostPort(addr)
+		if _, portErr := strconv.ParseUint(port, 10, 16); err != nil || portErr != nil {
+			return fmt.Errorf("%q: expected host:port with a numeric port", addr)
 		}
 		c.grpcAddr = addr
 		return nil
@@ -42,7 +48,7 @@ func GRPCAddr(addr string) Option {
 // "0.0.0".
 func Version(v string) Option {
 	return Option{name: "Version", scope: scopeServer, apply: func(c *config) error {
-		if v == "" {
+		if strings.TrimSpace(v) == "" {
 			return errors.New("expected a non-empty version")
 		}
 		c.version = v
@@ -54,6 +60,11 @@ func Version(v string) Option {
 // of the agent's name and description.
 func Skills(skills ...a2a.AgentSkill) Option {
 	return Option{name: "Skills", scope: scopeServer, apply: func(c *config) error {
+		for i, s := range skills {
+			if s.ID == "" || s.Name == "" {
+				return fmt.Errorf("skill %d: expected an id and a name", i)
+			}
+		}
 		c.skills = append(c.skills, skills...)
 		return nil
 	}}
@@ -66,7 +77,12 @@ func Modes(input, output []string) Option {
 		if len(input) == 0 || len(output) == 0 {
 			return errors.New("expected at least one input and one output mode")
 		}
-		c.inputModes, c.outputModes = input, output
+		for _, m := range slices.Concat(input, output) {
+			if t, _, err := mime.ParseMediaType(m); err != nil || !strings.Contains(t, "/") {
+				return fmt.Errorf("%q: expected a media type, such as %q", m, "text/plain")
+			}
+		}
+		c.inputModes, c.outputModes = slices.Clone(input), slices.Clone(output)
 		return nil
 	}}
 }
@@ -84,8 +100,8 @@ func ShutdownTimeout(d time.Duration) Option {
 	}}
 }
 
-// OnListen calls f once Serve accepts connections, with the addresses it
-// listens on; grpcAddr is nil without gRPC. Serve only.
+// OnListen calls f once Serve answers, with the addresses it listens on;
+// grpcAddr is nil without gRPC. Serve only.
 func OnListen(f func(httpAddr, grpcAddr net.Addr)) Option {
 	return Option{name: "OnListen", scope: scopeServe, apply: func(c *config) error {
 		if f == nil {
@@ -98,12 +114,12 @@ func OnListen(f func(httpAddr, grpcAddr net.Addr)) Option {
 
 // Prefix mounts the server below a path, "/loans", so that several agents can
 // share one mux: mux.Handle("/loans/", server). Server only. Default: none.
-func Prefix(path string) Option {
+func Prefix(prefix string) Option {
 	return Option{name: "Prefix", scope: scopeServer, apply: func(c *config) error {
-		if !strings.HasPrefix(path, "/") || strings.HasSuffix(path, "/") {
-			return fmt.Errorf("%q: expected a path that begins with a slash and does not end with one", path)
+		if !strings.HasPrefix(prefix, "/") || prefix == "/" || path.Clean(prefix) != prefix || strings.ContainsAny(prefix, "?#%{} \"") {
+			return fmt.Errorf("%q: expected a clean path such as %q", prefix, "/loans")
 		}
-		c.prefix = path
+		c.prefix = prefix
 		return nil
 	}}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/hitl"
@@ -43,9 +45,11 @@ type Outcome struct {
 
 	result    *agent.Result
 	interrupt *hitl.Interrupt
+	problem   error // what kept Data from being sent as it was
+	logged    bool
 }
 
-// Why the executor itself ends a run, as the cause of the run's context.
+// Why the executor itself ends a run.
 var (
 	errTaskCanceled = errors.New("the task was cancelled")
 	errShutdown     = errcode.New(errcode.UpstreamUnavailable, "server_shutdown",
@@ -54,48 +58,9 @@ var (
 		errcode.Message("The task's execution was stopped."), errcode.Source("internal:executor"))
 	errHandlerExited = errcode.New(errcode.Internal, "handler_exited",
 		errcode.Message("The agent's code stopped without returning."))
+	errOutputSent = errcode.New(errcode.Internal, "output_already_sent",
+		errcode.Message("The agent's code was called again after it had sent output."), errcode.Source("internal:executor"))
 )
-
-// ended is what the agent's code came to: its two results, or the cause for
-// which the executor stopped waiting for it.
-type ended struct {
-	result *agent.Result
-	err    error
-	cause  error
-}
-
-// outcome collapses e. It is the only place that decides a run's state.
-func (c *config) outcome(e ended, correlationID string, retried int) (Outcome, error) {
-	o := Outcome{result: e.result}
-	switch {
-	case e.cause == errTaskCanceled: //nolint:errorlint // our own sentinel, never wrapped
-		o.State = Canceled
-		return o, nil
-	case e.cause != nil:
-		e.err = e.cause
-	}
-	if e.err == nil {
-		o.State = Completed
-		if e.result != nil && e.result.Rejected {
-			o.State = Rejected
-		}
-		return o, nil
-	}
-	if i := hitl.Find(e.err); i != nil {
-		o.State, o.interrupt = InputRequired, i
-		return o, nil //nolint:nilerr // a question is not a failure
-	}
-	failure := c.table.Convert(e.err)
-	if failure.CorrelationID() == "" {
-		failure = failure.With(errcode.CorrelationID(correlationID))
-	}
-	if retried > failure.Retried() {
-		failure = failure.With(errcode.Retried(retried))
-	}
-	data, problem := c.builder.Data(failure)
-	o.State, o.Data, o.Err = Failed, data, e.err
-	return o, problem
-}
 
 // stopCause tells the executor's own reasons to stop a run from the host's.
 func stopCause(ctx context.Context) error {
@@ -104,4 +69,91 @@ func stopCause(ctx context.Context) error {
 		return cause
 	}
 	return errHostStopped
+}
+
+// settle collapses what the user's code returned, and logs a failure so that
+// its cause is in the log before the client sees the correlation id. It calls
+// user code: only the handler goroutine may.
+func (r *run) settle(ctx context.Context, res *agent.Result, err error) Outcome {
+	o := r.outcome(r.table, r.builder, res, err)
+	r.logOutcome(ctx, o)
+	r.logLost(ctx, o)
+	o.logged = true
+	return o
+}
+
+// stoppedBy is the outcome of a run that is not waited for any longer. The
+// cause is the executor's own, so no user code is called.
+func (r *run) stoppedBy(cause error) Outcome {
+	if cause == errTaskCanceled { //nolint:errorlint // our own sentinel, never wrapped
+		return r.identify(Outcome{State: Canceled})
+	}
+	b := r.builder
+	b.Redact = nil
+	return r.outcome(errcode.Default(), b, nil, cause)
+}
+
+// outcome is the only place that decides a run's state.
+func (r *run) outcome(table *errcode.Table, b errcode.Builder, res *agent.Result, err error) Outcome {
+	o := Outcome{State: Completed, result: res}
+	switch i := hitl.Find(err); {
+	case i != nil:
+		o.State, o.interrupt = InputRequired, i
+	case err != nil:
+		o.State, o.Err = Failed, err
+		o.Data, o.problem = b.Data(r.failure(table, err))
+	case res != nil && res.Rejected:
+		o.State = Rejected
+	}
+	return r.identify(o)
+}
+
+// failure classifies err, and adds what the run knows.
+func (r *run) failure(table *errcode.Table, err error) *errcode.Error {
+	r.mu.Lock()
+	retried := r.retried
+	r.mu.Unlock()
+	f := table.Convert(err)
+	if f.CorrelationID() == "" {
+		f = f.With(errcode.CorrelationID(newCorrelationID()))
+	}
+	if retried > f.Retried() {
+		f = f.With(errcode.Retried(retried))
+	}
+	return f
+}
+
+func (r *run) identify(o Outcome) Outcome {
+	o.TaskID, o.ContextID, o.Agent = string(r.task.ID), r.task.ContextID, r.agent.Name()
+	o.Started, o.Elapsed = r.started, time.Since(r.started)
+	return o
+}
+
+// asStored gives the outcome that the store has: where it could not take the
+// run's ending, the host has failed the task.
+func (r *run) asStored(o Outcome) Outcome {
+	r.mu.Lock()
+	state := r.state
+	r.mu.Unlock()
+	if state == o.taskState() || state != a2a.TaskStateFailed && state.Terminal() {
+		return o
+	}
+	lost := r.stoppedBy(errHostStopped)
+	lost.Err = errors.Join(errHostStopped, o.Err)
+	return lost
+}
+
+func (o Outcome) taskState() a2a.TaskState {
+	switch o.State {
+	case Completed:
+		return a2a.TaskStateCompleted
+	case Rejected:
+		return a2a.TaskStateRejected
+	case Canceled:
+		return a2a.TaskStateCanceled
+	case InputRequired:
+		return a2a.TaskStateInputRequired
+	default:
+		return a2a.TaskStateFailed
+	}
 }

@@ -3,8 +3,10 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"runtime/debug"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
@@ -25,21 +27,25 @@ type protocol struct {
 
 // SendMessage refuses what must not become a task, then lets the host work.
 func (p *protocol) SendMessage(ctx context.Context, req *a2a.SendMessageRequest) (a2a.SendMessageResult, error) {
-	if err := p.admit(ctx, req, false); err != nil {
+	ticket, err := p.admit(ctx, req, false)
+	if err != nil {
 		return nil, err
 	}
-	res, err := p.RequestHandler.SendMessage(withCall(ctx, req, false), req)
+	defer p.exec.giveBack(ticket)
+	res, err := p.RequestHandler.SendMessage(withCall(ctx, req, false, ticket), req)
 	return res, p.correct(ctx, req, err)
 }
 
 // SendStreamingMessage does the same for a stream.
 func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
-		if err := p.admit(ctx, req, true); err != nil {
+		ticket, err := p.admit(ctx, req, true)
+		if err != nil {
 			yield(nil, err)
 			return
 		}
-		for ev, err := range p.RequestHandler.SendStreamingMessage(withCall(ctx, req, true), req) {
+		defer p.exec.giveBack(ticket)
+		for ev, err := range p.RequestHandler.SendStreamingMessage(withCall(ctx, req, true, ticket), req) {
 			if !yield(ev, p.correct(ctx, req, err)) {
 				return
 			}
@@ -47,19 +53,74 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 	}
 }
 
-// CancelTask lets the host work. Its answer is a copy that the host made.
+// CancelTask lets the host cancel, again where that failed only because the
+// task's last run was on its way out, and answers for a task that has ended
+// (A2A v1.0 section 3.1.5).
 func (p *protocol) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a2a.Task, error) {
-	t, err := p.RequestHandler.CancelTask(ctx, req)
-	restoreEmpty(t)
-	return t, err
+	for pause := time.Millisecond; ; pause *= 2 {
+		t, err := p.RequestHandler.CancelTask(ctx, req)
+		if err == nil {
+			restoreEmpty(t) // a copy that the host made
+			return t, nil
+		}
+		st, getErr := p.store.Get(ctx, req.ID)
+		switch {
+		case getErr != nil:
+			return nil, err
+		case st.Task.Status.State == a2a.TaskStateCanceled:
+			return st.Task, nil
+		case st.Task.Status.State.Terminal():
+			return nil, refuse(a2a.ErrTaskNotCancelable, "")
+		case pause > maxCancelPause || ctx.Err() != nil:
+			return nil, err
+		}
+		time.Sleep(pause)
+	}
 }
 
-// admit refuses a message while the server goes down, and one that the agent's
-// validator does not want.
-func (p *protocol) admit(ctx context.Context, req *a2a.SendMessageRequest, streaming bool) error {
-	if !p.exec.admits() {
-		return refuse(a2a.ErrInternalError, "The server is shutting down.")
+// maxCancelPause bounds the tries of a cancel to about half a second.
+const maxCancelPause = 256 * time.Millisecond
+
+// admit refuses a message while the server goes down, one that no client may
+// send, and one that the agent's validator does not want. The ticket of one
+// that it admits must be given back.
+func (p *protocol) admit(ctx context.Context, req *a2a.SendMessageRequest, streaming bool) (*ticket, error) {
+	if err := wellFormed(req); err != nil {
+		return nil, err
 	}
+	if err := p.validate(ctx, req, streaming); err != nil {
+		return nil, err
+	}
+	t := p.exec.admit()
+	if t == nil {
+		return nil, refuse(a2a.ErrInternalError, "The server is shutting down.")
+	}
+	return t, nil
+}
+
+// wellFormed refuses what the host cannot store. It answers for the rest.
+func wellFormed(req *a2a.SendMessageRequest) error {
+	if req == nil || req.Message == nil {
+		return nil
+	}
+	var nulls []errcode.Violation
+	for i, part := range req.Message.Parts {
+		if part == nil {
+			nulls = append(nulls, errcode.Violation{
+				Field: fmt.Sprintf("/message/parts/%d", i), Message: "expected a part with text, data, raw or url; got null",
+			})
+		}
+	}
+	if len(nulls) == 0 {
+		return nil
+	}
+	out := refuse(a2a.ErrInvalidParams, "")
+	out.violations = nulls
+	return out
+}
+
+// validate asks the agent's validator, where there is one.
+func (p *protocol) validate(ctx context.Context, req *a2a.SendMessageRequest, streaming bool) error {
 	if p.agent.ValidateFunc() == nil || req == nil || req.Message == nil {
 		return nil
 	}
@@ -73,7 +134,7 @@ func (p *protocol) admit(ctx context.Context, req *a2a.SendMessageRequest, strea
 		Metadata: req.Metadata, User: callerOf(ctx), Tenant: req.Tenant,
 		AcceptedOutputModes: outputModesOf(req), Streaming: streaming,
 	})
-	if err := p.validate(ctx, ar); err != nil {
+	if err := p.askValidator(ctx, ar); err != nil {
 		return p.refusal(err)
 	}
 	return nil
@@ -92,7 +153,7 @@ func (p *protocol) stored(ctx context.Context, id a2a.TaskID) (*a2a.Task, bool) 
 	return st.Task, true
 }
 
-func (p *protocol) validate(ctx context.Context, req *agent.Request) (err error) {
+func (p *protocol) askValidator(ctx context.Context, req *agent.Request) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = errcode.NewPanicError(v, debug.Stack())
@@ -104,29 +165,23 @@ func (p *protocol) validate(ctx context.Context, req *agent.Request) (err error)
 // refusal turns the validator's error into a protocol error. One that is not a
 // deliberate refusal is returned as it is, and told as an internal error.
 func (p *protocol) refusal(err error) error {
-	if _, deliberate := kindOf(err); deliberate {
+	if k, deliberate := kindOf(err); deliberate && !k.ofContext() {
 		return err
 	}
 	failure := p.table.Convert(err)
-	switch failure.Code() {
-	case errcode.InvalidInput:
-		out := refuse(a2a.ErrInvalidParams, p.publicText(failure))
-		out.violations = failure.Violations()
-		return out
-	case errcode.AuthRequired:
-		if failure.Reason() == "permission_denied" {
-			return refuse(a2a.ErrUnauthorized, p.publicText(failure))
-		}
-		return refuse(a2a.ErrUnauthenticated, p.publicText(failure))
-	default:
+	sentinel := a2a.ErrInvalidParams
+	switch {
+	case failure.Code() == errcode.AuthRequired && failure.Reason() == "permission_denied":
+		sentinel = a2a.ErrUnauthorized
+	case failure.Code() == errcode.AuthRequired:
+		sentinel = a2a.ErrUnauthenticated
+	case failure.Code() != errcode.InvalidInput:
 		return err
 	}
-}
-
-// publicText is the failure's message as the wire data would carry it.
-func (p *protocol) publicText(failure *errcode.Error) string {
-	data, _ := p.builder.Data(failure)
-	return data.ErrorMessage
+	data, _ := p.builder.Data(failure) // only public text, redacted
+	out := refuse(sentinel, data.ErrorMessage)
+	out.violations = data.Violations
+	return out
 }
 
 // correct replaces the host's answer to a message for a finished task, which
@@ -150,12 +205,13 @@ func (p *protocol) correct(ctx context.Context, req *a2a.SendMessageRequest, err
 type call struct {
 	streaming   bool
 	outputModes []string
+	ticket      *ticket
 }
 
 type callKey struct{}
 
-func withCall(ctx context.Context, req *a2a.SendMessageRequest, streaming bool) context.Context {
-	return context.WithValue(ctx, callKey{}, call{streaming: streaming, outputModes: outputModesOf(req)})
+func withCall(ctx context.Context, req *a2a.SendMessageRequest, streaming bool, t *ticket) context.Context {
+	return context.WithValue(ctx, callKey{}, call{streaming: streaming, outputModes: outputModesOf(req), ticket: t})
 }
 
 func callFrom(ctx context.Context) call {

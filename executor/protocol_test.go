@@ -29,6 +29,7 @@ import (
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/executor/executortest"
+	"github.com/a2aexec/a2aexec/stream"
 )
 
 // wire serves an agent over loopback and speaks each binding's bytes.
@@ -372,6 +373,14 @@ func TestOptionsAreChecked(t *testing.T) {
 			t.Errorf("the error lacks %q: %v", want, err)
 		}
 	}
+	_, err = executor.NewServer(agent.New(" ", agent.Validate(nil)), executor.BaseURL("http://u:p@x/?q"), executor.GRPCAddr("x:notaport"),
+		executor.Modes([]string{"nonsense"}, []string{"text/plain"}), executor.Skills(a2a.AgentSkill{}), executor.Prefix("//x"),
+		executor.Version(" "), executor.Domain("X"))
+	for _, want := range []string{"name", "Validate", "BaseURL", "GRPCAddr", "Modes", "Skills", "Prefix", "Version", "Domain"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error lacks %q: %v", want, err)
+		}
+	}
 	_, err = executor.NewServer(agent.New(" "), executor.Modes(nil, nil))
 	for _, want := range []string{"name", "agent.Invoke"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -384,5 +393,117 @@ func TestOptionsAreChecked(t *testing.T) {
 	if _, err = executor.NewServer(agent.New("口座", agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) { return nil, nil }))); err == nil ||
 		!strings.Contains(err.Error(), "executor.Domain") {
 		t.Errorf("a name without ASCII: got %v", err)
+	}
+}
+
+// TestGRPCOnItsOwn covers what only the gRPC binding does by itself.
+func TestGRPCOnItsOwn(t *testing.T) {
+	t.Parallel()
+	w := serve(t, agent.New("lists", agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) {
+		return agent.Artifacts(agent.Artifact{Parts: []stream.Part{
+			stream.DataPart([]int{1, 2}), stream.DataPart("text"), stream.DataPart(map[string]any{"n": 1}),
+		}}), nil
+	})))
+	msg := &a2apb.Message{MessageId: "m", Role: a2apb.Role_ROLE_USER, Parts: []*a2apb.Part{{Content: &a2apb.Part_Text{Text: "x"}}}}
+	res, err := w.rpc.SendMessage(t.Context(), &a2apb.SendMessageRequest{Message: msg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []any
+	for _, p := range res.GetTask().GetArtifacts()[0].GetParts() {
+		got = append(got, p.GetData().AsInterface())
+	}
+	want := []any{
+		map[string]any{"value": []any{float64(1), float64(2)}}, map[string]any{"value": "text"}, map[string]any{"n": float64(1)},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("data that is no object (-want +got):\n%s", diff)
+	}
+	for name, call := range map[string]func() error{
+		"no message": func() error {
+			_, err := w.rpc.SendMessage(t.Context(), &a2apb.SendMessageRequest{})
+			return err
+		},
+		"an empty part": func() error {
+			bad := &a2apb.Message{MessageId: "m", Role: a2apb.Role_ROLE_USER, Parts: []*a2apb.Part{{}}}
+			st, err := w.rpc.SendStreamingMessage(t.Context(), &a2apb.SendMessageRequest{Message: bad})
+			if err != nil {
+				return err
+			}
+			_, err = st.Recv()
+			return err
+		},
+		"no id": func() error {
+			_, err := w.rpc.GetTask(t.Context(), &a2apb.GetTaskRequest{})
+			return err
+		},
+	} {
+		st := status.Convert(call())
+		if st.Code() != codes.InvalidArgument || st.Message() != "Invalid parameters." || len(st.Details()) != 1 {
+			t.Errorf("%s: got %v", name, st)
+		}
+	}
+}
+
+func TestNullPartIsRefused(t *testing.T) {
+	t.Parallel()
+	w := serve(t, echo("a"))
+	for _, path := range []string{"/", "/v1/message:send"} {
+		body := `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"},null]}}`
+		if path == "/" {
+			body = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":` + body + `}`
+		}
+		_, _, answer := w.post(t, path, body)
+		if !strings.Contains(answer, `"field":"message.parts.1"`) || !strings.Contains(answer, "INVALID_PARAMS") {
+			t.Errorf("%s: got %s", path, answer)
+		}
+	}
+	if strings.Contains(w.log.String(), "ERROR") {
+		t.Errorf("a client's mistake is logged as an error: %s", w.log.String())
+	}
+}
+
+func TestValidatorsOwnErrors(t *testing.T) {
+	t.Parallel()
+	w := serve(t, agent.New("a", agent.Invoke(agent.TextFunc(func(_ context.Context, s string) (string, error) { return s, nil })),
+		agent.Validate(func(_ context.Context, req *agent.Request) error {
+			switch req.Text() {
+			case "timeout":
+				return fmt.Errorf("quota service: %w", context.DeadlineExceeded)
+			case "details":
+				return a2a.NewError(a2a.ErrUnsupportedContentType, "No audio.").WithDetails(map[string]any{"k": "v"})
+			}
+			return errcode.New(errcode.InvalidInput, "x", errcode.Message("m CUSTOM"), errcode.Violations(
+				errcode.Violation{Field: "/a~1b/0/c~0d", Message: "has CUSTOM"}))
+		})), executor.Redactor(func(s string) string { return strings.ReplaceAll(s, "CUSTOM", "***") }))
+	e := w.jsonRPC(t, "SendMessage", sendParams("timeout"))
+	if e == nil || e.Code != -32603 || e.Message != "Internal error." {
+		t.Errorf("a timeout of the validator's own: got %+v", e)
+	}
+	e = w.jsonRPC(t, "SendMessage", sendParams("x"))
+	raw, _ := json.Marshal(e)
+	if e == nil || e.Message != "m ***" || !bytes.Contains(raw, []byte(`"description":"has ***"`)) || !bytes.Contains(raw, []byte(`"field":"a/b.0.c~d"`)) {
+		t.Errorf("violations: got %s", raw)
+	}
+	_, err := w.rpc.SendMessage(t.Context(), &a2apb.SendMessageRequest{Message: &a2apb.Message{
+		MessageId: "m1", Role: a2apb.Role_ROLE_USER, Parts: []*a2apb.Part{{Content: &a2apb.Part_Text{Text: "details"}}},
+	}})
+	if st := status.Convert(err); len(st.Details()) != 2 {
+		t.Errorf("details over gRPC: got %v", st.Details())
+	}
+}
+
+// TestOldMethodsWithoutAVersion: / takes both generations' methods.
+func TestOldMethodsWithoutAVersion(t *testing.T) {
+	t.Parallel()
+	w := serve(t, echo("a"))
+	_, _, answer := w.post(t, "/", `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":`+
+		`{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"hi"}]}}}`)
+	if !strings.Contains(answer, `"text":"a: hi"`) || !strings.Contains(answer, `"kind":"task"`) {
+		t.Errorf("got %s", answer)
+	}
+	_, _, answer = w.post(t, "/v1/message:send", `{`)
+	if !strings.Contains(answer, "Invalid JSON payload.") {
+		t.Errorf("HTTP+JSON: got %s", answer)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/internal/errtree"
@@ -50,6 +51,11 @@ var kinds = []kind{
 }
 
 var internalKind = kind{a2a.ErrInternalError, codes.Internal, "Internal error."}
+
+// ofContext reports whether the kind tells of the request's own end.
+func (k kind) ofContext() bool {
+	return k.grpc == codes.Canceled || k.grpc == codes.DeadlineExceeded
+}
 
 // kindOf gives the kind of the sentinel in err, the first in the order of
 // kinds where there are several, and whether there is one.
@@ -133,6 +139,11 @@ func (e *protocolError) GRPCStatus() *status.Status {
 		}
 		details = append(details, br)
 	}
+	for _, d := range e.extra {
+		if s, err := structpb.NewStruct(d.Value); err == nil {
+			details = append(details, s)
+		}
+	}
 	withDetails, err := st.WithDetails(details...)
 	if err != nil {
 		return st
@@ -143,15 +154,16 @@ func (e *protocolError) GRPCStatus() *status.Status {
 // fieldPath turns a JSON Pointer into the path that google.rpc.BadRequest
 // uses: "/message/parts" is "message.parts".
 func fieldPath(pointer string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
+	path := strings.ReplaceAll(strings.TrimPrefix(pointer, "/"), "/", ".")
+	return strings.NewReplacer("~1", "/", "~0", "~").Replace(path)
 }
 
 func describe(v errcode.Violation) string {
 	switch {
 	case v.Message != "":
-		return errcode.Redact(v.Message)
+		return v.Message
 	case v.Expected != "":
-		return errcode.Redact("expected " + v.Expected)
+		return "expected " + v.Expected
 	default:
 		return "invalid value"
 	}

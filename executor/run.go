@@ -19,11 +19,13 @@ import (
 
 // run is one execution of the agent's code for one message.
 //
-// Two goroutines work on it. The handler goroutine calls the user's code; the
-// host's goroutine (drive) forwards what that code writes and, when it has
-// returned or need not be waited for any longer, ends the task. The handler
-// goroutine never touches the host's iterator, so whatever it does (panics,
-// exits, never returns) the ending still goes out.
+// Two goroutines work on it. The handler goroutine calls the user's code, and
+// collapses what that came to into the outcome, which calls more of the user's
+// code: texts of errors, rules of the table, the redactor, the logger. The
+// host's goroutine (drive) forwards what the user writes and, when there is an
+// outcome or none need be waited for any longer, ends the task. It calls
+// nothing of the user's, so whatever that does (panics, exits its goroutine,
+// never returns) the ending still goes out.
 type run struct {
 	*config
 	task    *a2a.Task // the first event
@@ -34,7 +36,7 @@ type run struct {
 	published chan struct{}           // closed when the first event is stored
 	publish   func()                  // closes published, once
 	events    chan a2a.Event          // from the user's writes to drive
-	done      chan ended              // what the user's code came to; buffered
+	done      chan *Outcome           // what the user's code came to; buffered
 	stopped   chan struct{}           // closed when drive takes no more events
 	over      chan struct{}           // closed when the ending has been handed over
 	cancel    context.CancelCauseFunc // stops the user's code, with the reason
@@ -43,6 +45,7 @@ type run struct {
 	control stream.Control // of the writer in use
 	sealed  bool           // no further writer may be opened
 	retried int
+	state   a2a.TaskState // as last stored
 }
 
 func newRun(c *config, task *a2a.Task, req *agent.Request) *run {
@@ -50,7 +53,7 @@ func newRun(c *config, task *a2a.Task, req *agent.Request) *run {
 		config: c, task: task, req: req, started: time.Now(), ids: artifactIDs{},
 		published: make(chan struct{}),
 		events:    make(chan a2a.Event),
-		done:      make(chan ended, 1),
+		done:      make(chan *Outcome, 1),
 		stopped:   make(chan struct{}),
 		over:      make(chan struct{}),
 	}
@@ -73,16 +76,16 @@ func (r *run) awaitPublished(ctx context.Context) bool {
 
 // drive runs the user's code and yields its events up to and with the ending.
 // yield returning false means that the host takes no more. The host's context
-// ends once the host has stored the ending, or cannot.
-func (r *run) drive(host, ctx context.Context, yield func(a2a.Event) bool) {
+// ends once the host has stored the ending, or cannot. It returns the outcome
+// for the hooks.
+func (r *run) drive(host, ctx context.Context, yield func(a2a.Event) bool) Outcome {
 	ctx = errcode.WithTable(ctx, r.table)
 	returned := make(chan struct{})
 	go r.handle(ctx, returned)
 
-	e, wrote, listening := r.forward(ctx, yield)
+	o, wrote, listening := r.forward(ctx, yield)
 	close(r.stopped)
 	closing := r.seal()
-	o := r.settle(ctx, e)
 	if listening {
 		in := ending{
 			outcome: o, task: r.task, blocking: !r.req.Streaming(),
@@ -96,51 +99,57 @@ func (r *run) drive(host, ctx context.Context, yield func(a2a.Event) bool) {
 	}
 	close(r.over)
 	r.cancel(nil)
-	if listening {
-		<-host.Done()
-	}
-	r.notify(ctx, o)
-	r.await(ctx, returned)
+	r.await(returned)
+	<-host.Done()
+	return r.asStored(o)
 }
 
-// forward passes the user's writes on until the code has returned or the run
-// is stopped. It reports whether it passed any, and whether the host still
+// forward passes the user's writes on until there is an outcome or the run is
+// stopped. It reports whether it passed any, and whether the host still
 // listens.
-func (r *run) forward(ctx context.Context, yield func(a2a.Event) bool) (e ended, wrote, listening bool) {
+func (r *run) forward(ctx context.Context, yield func(a2a.Event) bool) (o Outcome, wrote, listening bool) {
 	for {
 		select {
 		case ev := <-r.events:
 			wrote = true
 			if !yield(ev) {
 				r.cancel(errHostStopped)
-				return ended{cause: stopCause(ctx)}, wrote, false
+				return r.stoppedBy(stopCause(ctx)), wrote, false
 			}
-		case e := <-r.done:
-			if ctx.Err() != nil {
-				e.cause = stopCause(ctx)
+		case o := <-r.done:
+			switch {
+			case ctx.Err() != nil:
+				return r.stoppedBy(stopCause(ctx)), wrote, true
+			case o == nil:
+				return r.stoppedBy(errHandlerExited), wrote, true
 			}
-			return e, wrote, true
+			return *o, wrote, true
 		case <-ctx.Done():
-			return ended{cause: stopCause(ctx)}, wrote, true
+			return r.stoppedBy(stopCause(ctx)), wrote, true
 		}
 	}
 }
 
-// handle calls the user's code. The deferred send happens even when that code
-// exits the goroutine.
+// handle calls the user's code and sends the outcome, or nil when that code
+// exited the goroutine: the deferred send happens even then.
 func (r *run) handle(ctx context.Context, returned chan<- struct{}) {
-	out := ended{err: errHandlerExited}
+	var o *Outcome
 	defer func() {
-		r.done <- out
+		r.done <- o
 		close(returned)
 	}()
-	out.result, out.err = protect(ctx, r.req, func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
+	res, err := protect(ctx, r.req, func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
 		code := RunFunc(r.attempt)
 		for _, mw := range slices.Backward(r.middleware) {
 			code = mw(code)
 		}
 		return code(ctx, req)
 	})
+	if ctx.Err() != nil {
+		return // somebody else has the last word
+	}
+	settled := r.settle(ctx, res, err)
+	o = &settled
 }
 
 // protect calls code and turns a panic into an error.
@@ -171,20 +180,41 @@ func (r *run) attempt(ctx context.Context, req *agent.Request) (*agent.Result, e
 	})
 }
 
-// call runs one of the agent's functions with a writer of its own.
+// call runs one of the agent's functions with a writer of its own, unless an
+// earlier one has sent anything: no part is ever sent twice.
 func (r *run) call(ctx context.Context, f func(context.Context, *stream.Writer) (*agent.Result, error)) (*agent.Result, error) {
-	w, control := stream.New(sink{r})
-	r.mu.Lock()
-	r.control = control
-	sealed := r.sealed
-	r.mu.Unlock()
-	if sealed {
-		control.Close()
-		return nil, context.Cause(ctx)
+	w, err := r.open(ctx)
+	if err != nil {
+		return nil, err
 	}
 	return protect(stream.NewContext(ctx, w), r.req, func(ctx context.Context, _ *agent.Request) (*agent.Result, error) {
 		return f(ctx, w)
 	})
+}
+
+// open closes the writer in use and gives a new one.
+func (r *run) open(ctx context.Context) (*stream.Writer, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closeWriter() {
+		return nil, errOutputSent
+	}
+	if r.sealed {
+		return nil, context.Cause(ctx)
+	}
+	w, control := stream.New(sink{r})
+	r.control = control
+	return w, nil
+}
+
+// closeWriter closes the writer in use and reports whether it had sent any
+// chunk. The caller holds the lock.
+func (r *run) closeWriter() bool {
+	if r.control == (stream.Control{}) {
+		return false
+	}
+	wrote, _ := r.control.Close()
+	return wrote
 }
 
 // mayFallBack decides whether Invoke may run after Stream failed with err, and
@@ -200,7 +230,7 @@ func (r *run) mayFallBack(ctx context.Context, err error) bool {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if wrote, _ := r.control.Close(); wrote {
+	if r.closeWriter() {
 		return false
 	}
 	r.retried++
@@ -218,28 +248,8 @@ func (r *run) seal() (closing []stream.Chunk) {
 	return closing
 }
 
-// settle collapses what happened into the outcome and logs a failure, so that
-// its cause is in the log before the client sees the correlation id.
-func (r *run) settle(ctx context.Context, e ended) Outcome {
-	r.mu.Lock()
-	retried := r.retried
-	r.mu.Unlock()
-	o, problem := r.outcome(e, newCorrelationID(), retried)
-	o.TaskID, o.ContextID, o.Agent = string(r.task.ID), r.task.ContextID, r.agent.Name()
-	o.Started, o.Elapsed = r.started, time.Since(r.started)
-	if e.result != nil {
-		for _, a := range e.result.Artifacts {
-			for _, p := range a.Parts {
-				r.logDropped(p.Dropped())
-			}
-		}
-	}
-	r.logOutcome(ctx, o, problem)
-	return o
-}
-
 // await gives the user's code the grace period to return.
-func (r *run) await(ctx context.Context, returned <-chan struct{}) {
+func (r *run) await(returned <-chan struct{}) {
 	select {
 	case <-returned:
 		return
@@ -250,7 +260,7 @@ func (r *run) await(ctx context.Context, returned <-chan struct{}) {
 	select {
 	case <-returned:
 	case <-t.C:
-		r.log(ctx, "the agent's code ignores its cancelled context: abandoned", nil)
+		r.abandoned.Add(1)
 	}
 }
 
@@ -260,7 +270,7 @@ type sink struct{ r *run }
 // Chunk implements stream.Sink.
 func (s sink) Chunk(c stream.Chunk) error {
 	for _, p := range c.Parts {
-		s.r.logDropped(p.Dropped())
+		s.r.logDropped(context.Background(), p.Dropped())
 	}
 	return s.send(s.r.ids.event(s.r.task.TaskInfo(), c))
 }

@@ -38,11 +38,11 @@ func Serve(ctx context.Context, addr string, a *agent.Agent, opts ...Option) err
 		grpcAddr = l.grpc.Addr()
 		c.grpcAddr = reachable(grpcAddr)
 	}
-	s := newServer(c)
-	for _, f := range c.onListen {
-		f(l.http.Addr(), grpcAddr)
-	}
-	return l.serve(ctx, s)
+	return l.serve(ctx, newServer(c), func() {
+		for _, f := range c.onListen {
+			f(l.http.Addr(), grpcAddr)
+		}
+	})
 }
 
 // listeners are where Serve listens; grpc is nil without gRPC.
@@ -62,7 +62,8 @@ func listen(ctx context.Context, addr, grpcAddr string) (l listeners, err error)
 	return l, nil
 }
 
-func (l listeners) serve(ctx context.Context, s *Server) error {
+// serve calls ready once requests are answered.
+func (l listeners) serve(ctx context.Context, s *Server, ready func()) error {
 	hs := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
 	gs := grpc.NewServer()
 	s.RegisterGRPC(gs)
@@ -81,6 +82,7 @@ func (l listeners) serve(ctx context.Context, s *Server) error {
 			return nil
 		})
 	}
+	ready()
 	g.Go(func() error {
 		<-failed.Done()
 		return s.stop(context.WithoutCancel(ctx), hs, gs)

@@ -3,19 +3,19 @@ package executor
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
-	a2agrpc "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
-	"google.golang.org/grpc"
 
 	"github.com/a2aexec/a2aexec/agent"
 )
 
 // Where a server answers, below its prefix. The path decides the generation of
-// the protocol.
+// the protocol; without an A2A-Version header, / also takes the method names of
+// 0.3.
 const (
 	pathJSONRPC   = "/"     // JSON-RPC, A2A 1.0
 	pathREST      = "/v1"   // HTTP+JSON, A2A 1.0
@@ -48,36 +48,22 @@ func NewServer(a *agent.Agent, opts ...Option) (*Server, error) {
 func newServer(c *config) *Server {
 	s := &Server{Handler: newHandler(c), config: c, mux: http.NewServeMux()}
 	contain := a2asrv.WithTransportPanicHandler(c.hostPanic)
-	s.mux.Handle(pathJSONRPC+"{$}", tidyJSONRPC(a2asrv.NewJSONRPCHandler(s.Handler, contain)))
-	s.mux.Handle(pathREST+"/", http.StripPrefix(pathREST, a2asrv.NewRESTHandler(s.Handler, contain)))
-	old := tidyJSONRPC(a2av0.NewJSONRPCHandler(s.Handler, contain))
-	s.mux.Handle(pathJSONRPC03, old)
-	s.mux.Handle(pathJSONRPC03+"/{$}", old)
-	s.mux.Handle(pathREST03+"/v1/", http.StripPrefix(pathREST03, a2av0.NewRESTHandler(s.Handler, contain)))
-	s.mux.HandleFunc(pathCard, s.serveCard)
+	handle := func(pattern string, h http.Handler) { s.mux.Handle(c.prefix+pattern, h) }
+	below := func(path string, h http.Handler) http.Handler { return http.StripPrefix(c.prefix+path, h) }
+
+	current := tidy(a2asrv.NewJSONRPCHandler(s.Handler, contain))
+	old := tidy(a2av0.NewJSONRPCHandler(s.Handler, contain))
+	handle(pathJSONRPC+"{$}", byMethod(current, old))
+	handle(pathREST+"/", below(pathREST, tidy(a2asrv.NewRESTHandler(s.Handler, contain))))
+	handle(pathJSONRPC03, old)
+	handle(pathJSONRPC03+"/{$}", old)
+	handle(pathREST03+"/v1/", below(pathREST03, tidy(a2av0.NewRESTHandler(s.Handler, contain))))
+	handle(pathCard, http.HandlerFunc(s.serveCard))
 	return s
 }
 
 // ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	path, ok := strings.CutPrefix(r.URL.Path, s.config.prefix)
-	if !ok || (path != "" && path[0] != '/') {
-		http.NotFound(w, r)
-		return
-	}
-	if s.config.prefix != "" {
-		r = r.Clone(r.Context())
-		r.URL.Path, r.URL.RawPath = path, ""
-		if path == "" {
-			r.URL.Path = "/"
-		}
-	}
-	s.mux.ServeHTTP(w, r)
-}
-
-// RegisterGRPC adds the A2A 1.0 service to a gRPC server, which the caller
-// serves and stops.
-func (s *Server) RegisterGRPC(g *grpc.Server) { a2agrpc.NewHandler(s.Handler).RegisterWith(g) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 // Card gives the agent card that the server would serve below base, the
 // scheme and host that clients reach it by. The card is the caller's.
@@ -102,15 +88,15 @@ func (s *Server) Card(base string) *a2a.AgentCard {
 		Version:             c.version,
 		Capabilities:        *capabilities(),
 		SupportedInterfaces: interfaces,
-		DefaultInputModes:   c.inputModes,
-		DefaultOutputModes:  c.outputModes,
+		DefaultInputModes:   slices.Clone(c.inputModes),
+		DefaultOutputModes:  slices.Clone(c.outputModes),
 		Skills:              c.cardSkills(),
 	}
 }
 
 func (c *config) cardSkills() []a2a.AgentSkill {
 	if len(c.skills) > 0 {
-		return c.skills
+		return slices.Clone(c.skills)
 	}
 	return []a2a.AgentSkill{{
 		ID: c.builder.Domain, Name: c.agent.Name(), Description: c.agent.Description(), Tags: []string{c.builder.Domain},

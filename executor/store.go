@@ -10,47 +10,64 @@ import (
 // watchedStore tells when a task has been stored, and gives it back as it was
 // written. The host takes events into a pipe, so that an event was taken does
 // not mean that a client can find the task.
+//
+// The store is the user's, and the host calls it from goroutines in which a
+// panic would end the program: a panic becomes an error here.
 type watchedStore struct {
 	taskstore.Store
-	stored func(a2a.TaskID)
+	exec *agentExecutor
 }
 
 // Create implements taskstore.Store.
-func (s watchedStore) Create(ctx context.Context, task *a2a.Task) (taskstore.TaskVersion, error) {
-	v, err := s.Store.Create(ctx, task)
+func (s watchedStore) Create(ctx context.Context, task *a2a.Task) (v taskstore.TaskVersion, err error) {
+	defer s.contain(ctx, &err)
+	v, err = s.Store.Create(ctx, task)
 	if err == nil {
-		s.stored(task.ID)
+		s.exec.stored(task)
 	}
 	return v, err
 }
 
-// Update implements taskstore.Store.
-func (s watchedStore) Update(ctx context.Context, req *taskstore.UpdateRequest) (taskstore.TaskVersion, error) {
-	v, err := s.Store.Update(ctx, req)
+// Update implements taskstore.Store. What the host fails by itself is stored
+// with a message that says so.
+func (s watchedStore) Update(ctx context.Context, req *taskstore.UpdateRequest) (v taskstore.TaskVersion, err error) {
+	defer s.contain(ctx, &err)
+	s.exec.completeFailure(req.Task)
+	v, err = s.Store.Update(ctx, req)
 	if err == nil {
-		s.stored(req.Task.ID)
+		s.exec.stored(req.Task)
 	}
 	return v, err
 }
 
-// Get gives the task as it was written; see restoreEmpty.
-func (s watchedStore) Get(ctx context.Context, id a2a.TaskID) (*taskstore.StoredTask, error) {
-	st, err := s.Store.Get(ctx, id)
+// Get implements taskstore.Store. It gives the task as it was written; see
+// restoreEmpty.
+func (s watchedStore) Get(ctx context.Context, id a2a.TaskID) (st *taskstore.StoredTask, err error) {
+	defer s.contain(ctx, &err)
+	st, err = s.Store.Get(ctx, id)
 	if err == nil && st != nil {
 		restoreEmpty(st.Task)
 	}
 	return st, err
 }
 
-// List gives the tasks as they were written; see restoreEmpty.
-func (s watchedStore) List(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
-	res, err := s.Store.List(ctx, req)
+// List implements taskstore.Store. It gives the tasks as they were written;
+// see restoreEmpty.
+func (s watchedStore) List(ctx context.Context, req *a2a.ListTasksRequest) (res *a2a.ListTasksResponse, err error) {
+	defer s.contain(ctx, &err)
+	res, err = s.Store.List(ctx, req)
 	if err == nil && res != nil {
 		for _, t := range res.Tasks {
 			restoreEmpty(t)
 		}
 	}
 	return res, err
+}
+
+func (s watchedStore) contain(ctx context.Context, err *error) {
+	if v := recover(); v != nil {
+		*err = s.exec.panicked(ctx, v)
+	}
 }
 
 // restoreEmpty repairs what the host's copying by encoding/gob does to a task:

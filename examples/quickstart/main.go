@@ -13,19 +13,16 @@ import (
 )
 
 var a = agent.New("page-check", agent.Invoke(func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
-	if req.Text() == "" {
-		return nil, errcode.New(errcode.InvalidInput, "url_missing", errcode.Message("Send me a URL."))
-	}
 	get, err := http.NewRequestWithContext(ctx, http.MethodGet, req.Text(), nil)
 	if err != nil {
-		return nil, errcode.New(errcode.InvalidInput, "url_malformed", errcode.Message("That is no URL."), errcode.Cause(err))
+		return nil, errcode.New(errcode.InvalidInput, "url_malformed", errcode.Message("Send me a URL."))
 	}
 	res, err := http.DefaultClient.Do(get)
 	if err != nil {
 		return nil, fmt.Errorf("fetch the page: %w", err) // the table does the rest
 	}
 	defer func() { _ = res.Body.Close() }()
-	return agent.Text(fmt.Sprintf("%s answers %s", req.Text(), res.Status)), nil
+	return agent.Text(req.Text() + " answers " + res.Status), nil
 }))
 
 func main() {

@@ -24,7 +24,6 @@ func TestPageThatIsUp(t *testing.T) {
 	up := httptest.NewServer(http.NotFoundHandler())
 	defer up.Close()
 	executortest.Run(t, a, up.URL).AssertText(t, up.URL+" answers 404 Not Found")
-	executortest.Run(t, a, "").AssertFailed(t, errcode.InvalidInput, executortest.Reason("url_missing"))
 	executortest.Run(t, a, ":").AssertFailed(t, errcode.InvalidInput, executortest.Reason("url_malformed"))
 }
 

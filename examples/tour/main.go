@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -110,7 +111,11 @@ func (s story) send(ctx context.Context, out io.Writer, client *a2aclient.Client
 		if err != nil {
 			return nil, err
 		}
-		return client.GetTask(ctx, &a2a.GetTaskRequest{ID: res.TaskInfo().TaskID})
+		answered, ok := res.(*a2a.Task)
+		if !ok {
+			return nil, fmt.Errorf("answered with a %T, expected a task", res)
+		}
+		return answered, same(ctx, client, answered)
 	}
 	for ev, err := range client.SendStreamingMessage(ctx, req) {
 		if err != nil {
@@ -121,7 +126,27 @@ func (s story) send(ctx context.Context, out io.Writer, client *a2aclient.Client
 			task = t
 		}
 	}
+	if task == nil {
+		return nil, errors.New("a stream without a task")
+	}
 	return client.GetTask(ctx, &a2a.GetTaskRequest{ID: task.ID})
+}
+
+// same reports whether a later GetTask tells what the answer told.
+func same(ctx context.Context, client *a2aclient.Client, answered *a2a.Task) error {
+	later, err := client.GetTask(ctx, &a2a.GetTaskRequest{ID: answered.ID})
+	if err != nil {
+		return err
+	}
+	a, errA := json.Marshal(answered)
+	b, errB := json.Marshal(later)
+	if err := errors.Join(errA, errB); err != nil {
+		return err
+	}
+	if string(a) != string(b) {
+		return fmt.Errorf("answered with %s, and later with %s", a, b)
+	}
+	return nil
 }
 
 // printf writes to the terminal; there is nobody to tell that it is gone.

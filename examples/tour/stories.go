@@ -23,76 +23,90 @@ type story struct {
 
 // want is how a story ends.
 type want struct {
-	state   a2a.TaskState
-	text    string // all artifacts together
-	code    errcode.Code
-	reason  string
-	retryMs int64 // 0: absent
-	refused error
+	state     a2a.TaskState
+	artifacts string // their parts as JSON, or their text; "": none
+	failure   *failure
+	refused   error
+}
+
+// failure is what a failed task says to programs.
+type failure struct {
+	code           errcode.Code
+	reason         string
+	retriable      bool
+	retryMs        int64 // 0: absent
+	source, domain string
 }
 
 var stories = []story{
 	{
 		title: "All is well.",
 		say:   []string{"ok"},
-		want:  want{state: a2a.TaskStateCompleted, text: "ok"},
+		want:  want{state: a2a.TaskStateCompleted, artifacts: "ok"},
 	},
 	{
 		title:  "All is well, streamed: the chunks arrive as they are written.",
 		say:    []string{"stream 3"},
 		stream: true,
-		want:   want{state: a2a.TaskStateCompleted, text: "chunk-1 chunk-2 chunk-3 "},
+		want:   want{state: a2a.TaskStateCompleted, artifacts: "chunk-1 chunk-2 chunk-3 "},
 	},
 	{
 		title: "A service answers 429 with Retry-After: 30. The agent's code just returns that error.",
 		say:   []string{"error http-429"},
-		want:  want{state: a2a.TaskStateFailed, code: errcode.RateLimited, reason: "http_status_error", retryMs: 30_000},
+		want:  failed(failure{code: errcode.RateLimited, reason: "http_status_error", retriable: true, retryMs: 30_000}),
 	},
 	{
 		title: "A connection is really refused.",
 		say:   []string{"error dial"},
-		want:  want{state: a2a.TaskStateFailed, code: errcode.UpstreamUnavailable, reason: "connection_refused"},
+		want:  failed(failure{code: errcode.UpstreamUnavailable, reason: "connection_refused", retriable: true}),
 	},
 	{
 		title: "The author says it all: code, reason, message, delay, source, domain.",
 		say:   []string{"app"},
-		want:  want{state: a2a.TaskStateFailed, code: errcode.RateLimited, reason: "classifier_quota_exceeded", retryMs: 60_000},
+		want: failed(failure{
+			code: errcode.RateLimited, reason: "classifier_quota_exceeded", retriable: true, retryMs: 60_000,
+			source: "llm:gpt/classify", domain: "subject-management",
+		}),
 	},
 	{
 		title:  "A stream breaks half-way: what was written stays, the artifact is closed, the task failed.",
 		say:    []string{"stream-fail 2"},
 		stream: true,
-		want:   want{state: a2a.TaskStateFailed, text: "chunk-1 chunk-2 ", code: errcode.UpstreamUnavailable, reason: "component_invoke_error"},
+		want: want{
+			state: a2a.TaskStateFailed, artifacts: "chunk-1 chunk-2 ",
+			failure: &failure{code: errcode.UpstreamUnavailable, reason: "component_invoke_error", retriable: true},
+		},
+	},
+	{
+		title:  "A guardrail blocks a stream half-way: the client learns which, and the task keeps no artifact.",
+		say:    []string{"stream-guardrail 2"},
+		stream: true,
+		want:   failed(failure{code: errcode.GuardrailBlocked, reason: "guardrail_blocked_error", source: "guardrail:personal-data"}),
 	},
 	{
 		title: "The agent's code panics. Neither the value nor the stack leaves the process.",
 		say:   []string{"error panic"},
-		want:  want{state: a2a.TaskStateFailed, code: errcode.Internal, reason: "panic"},
+		want:  failed(failure{code: errcode.Internal, reason: "panic"}),
 	},
 	{
 		title: "An error's text holds a bearer token and a password. They are masked.",
 		say:   []string{"error secret"},
-		want:  want{state: a2a.TaskStateFailed, code: errcode.Internal, reason: "internal_error"},
+		want:  failed(failure{code: errcode.Internal, reason: "internal_error"}),
 	},
 	{
 		title: "The author's error breaks the rules of the wire data. An answer goes out all the same.",
 		say:   []string{"bad-data"},
-		want:  want{state: a2a.TaskStateFailed, code: errcode.Internal, reason: "error_data_build_failed"},
-	},
-	{
-		title: "A guardrail blocks the answer: the client learns which, and keeps no artifact.",
-		say:   []string{"error guardrail"},
-		want:  want{state: a2a.TaskStateFailed, code: errcode.GuardrailBlocked, reason: "guardrail_blocked_error"},
+		want:  failed(failure{code: errcode.Internal, reason: "error_data_build_failed"}),
 	},
 	{
 		title: "Nothing found is a result, not a failure.",
 		say:   []string{"empty"},
-		want:  want{state: a2a.TaskStateCompleted},
+		want:  want{state: a2a.TaskStateCompleted, artifacts: `{"found":0}`},
 	},
 	{
 		title: "The agent asks, the task waits, the next message resumes it.",
 		say:   []string{"ask", "Ada"},
-		want:  want{state: a2a.TaskStateCompleted, text: "you said: Ada"},
+		want:  want{state: a2a.TaskStateCompleted, artifacts: "you said: Ada"},
 	},
 	{
 		title: "A message to a task that has ended is refused, on the protocol layer.",
@@ -101,20 +115,15 @@ var stories = []story{
 	},
 }
 
+func failed(f failure) want { return want{state: a2a.TaskStateFailed, failure: &f} }
+
 func (w want) check(task *a2a.Task) error {
-	var wrong []error
-	differ := func(what string, got, want any) {
-		if got != want {
-			wrong = append(wrong, fmt.Errorf("%s: got %v, want %v", what, got, want))
-		}
-	}
 	if w.refused != nil {
 		return fmt.Errorf("accepted, expected to be refused with: %w", w.refused)
 	}
-	differ("state", task.Status.State, w.state)
-	if w.text != "" {
-		differ("text", artifactText(task), w.text)
-	}
+	var wrong []error
+	differ(&wrong, "state", task.Status.State, w.state)
+	differ(&wrong, "artifacts", contentOf(task), w.artifacts)
 	raw, err := json.Marshal(task)
 	if err != nil {
 		return err
@@ -124,27 +133,36 @@ func (w want) check(task *a2a.Task) error {
 			wrong = append(wrong, fmt.Errorf("the task holds the secret %q", secret))
 		}
 	}
-	if w.code != "" {
-		wrong = append(wrong, w.checkFailure(task)...)
+	if w.failure != nil {
+		w.failure.check(&wrong, task)
 	}
 	return errors.Join(wrong...)
 }
 
-// checkFailure decodes the failure as a client that uses the SDK would.
-func (w want) checkFailure(task *a2a.Task) []error {
-	failure, failed := errcode.FromTask(task)
+func differ(wrong *[]error, what string, got, want any) {
+	if got != want {
+		*wrong = append(*wrong, fmt.Errorf("%s: got %v, want %v", what, got, want))
+	}
+}
+
+// check decodes the failure as a client that uses the SDK would.
+func (f failure) check(wrong *[]error, task *a2a.Task) {
+	got, failed := errcode.FromTask(task)
 	if !failed {
-		return []error{errors.New("no failure")}
+		*wrong = append(*wrong, errors.New("no failure"))
+		return
 	}
-	var wrong []error
-	if !errcode.Is(failure, w.code) || failure.Reason() != w.reason {
-		wrong = append(wrong, fmt.Errorf("failure: got %s %s, want %s %s", failure.Code(), failure.Reason(), w.code, w.reason))
+	delay, _ := got.RetryAfter()
+	domain := f.domain
+	if domain == "" {
+		domain = "showcase"
 	}
-	delay, _ := failure.RetryAfter()
-	if delay.Milliseconds() != w.retryMs {
-		wrong = append(wrong, fmt.Errorf("retryAfterMs: got %d, want %d", delay.Milliseconds(), w.retryMs))
-	}
-	return wrong
+	differ(wrong, "errcode.Is", errcode.Is(got, f.code), true)
+	differ(wrong, "errorReason", got.Reason(), f.reason)
+	differ(wrong, "retriable", got.Retriable(), f.retriable)
+	differ(wrong, "retryAfterMs", delay.Milliseconds(), f.retryMs)
+	differ(wrong, "errorSource", got.Source(), f.source)
+	differ(wrong, "domain", got.Domain(), domain)
 }
 
 func (w want) checkRefused(err error) error {
@@ -154,11 +172,20 @@ func (w want) checkRefused(err error) error {
 	return nil
 }
 
-func artifactText(task *a2a.Task) string {
+// contentOf is the parts of all artifacts put together, texts as they are.
+func contentOf(task *a2a.Task) string {
 	var b strings.Builder
 	for _, a := range task.Artifacts {
 		for _, p := range a.Parts {
-			b.WriteString(p.Text())
+			if p.Data() == nil {
+				b.WriteString(p.Text())
+				continue
+			}
+			raw, err := json.Marshal(p.Data())
+			if err != nil {
+				return err.Error()
+			}
+			b.Write(raw)
 		}
 	}
 	return b.String()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/internal/errtree"
 )
 
 // State is the state the task is in.
@@ -76,7 +77,7 @@ func (g *Got) AssertRejected(t TB) {
 func (g *Got) AssertText(t TB, want string) {
 	t.Helper()
 	if got := g.Text(); got != want {
-		t.Errorf("text of the artifacts: got %q, want %q", got, want)
+		t.Errorf("text of the artifacts: got %q, want %q%s", got, want, g.hint())
 	}
 }
 
@@ -101,7 +102,9 @@ func (g *Got) AssertInputRequired(t TB, prompt string) map[string]any {
 // there is none; [Got.Failure] gives it as an error.
 func (g *Got) AssertFailed(t TB, code errcode.Code, checks ...Check) errcode.Data {
 	t.Helper()
-	g.AssertState(t, a2a.TaskStateFailed)
+	if g.AssertState(t, a2a.TaskStateFailed); g.State() != a2a.TaskStateFailed {
+		return errcode.Data{}
+	}
 	raw, ok := g.dataPart(errcode.Schema)
 	if !ok {
 		t.Errorf("failed task: no data part of schema %s in the status message", errcode.Schema)
@@ -129,12 +132,23 @@ func (g *Got) AssertFailed(t TB, code errcode.Code, checks ...Check) errcode.Dat
 	return data
 }
 
-// hint tells a reader of the test's output what the task failed with.
+// hint tells a reader of the test's output what the task failed with, the
+// private cause included.
 func (g *Got) hint() string {
-	if e, ok := g.Failure(); ok {
-		return fmt.Sprintf(" (failed with %s %s: %s)", e.Code(), e.Reason(), e.Message())
+	e, ok := g.Failure()
+	if !ok {
+		return ""
 	}
-	return ""
+	hint := fmt.Sprintf(" (failed with %s %s: %s)", e.Code(), e.Reason(), e.Message())
+	for _, text := range errtree.Causes(g.Outcome.Err) {
+		if !strings.Contains(hint, text) {
+			hint += "\n\tcause: " + text
+		}
+	}
+	if p, ok := errtree.As[*errcode.PanicError](g.Outcome.Err); ok && p != nil {
+		hint += fmt.Sprintf("\n\tpanic: %v\n%s", p.Value(), p.Stack())
+	}
+	return hint
 }
 
 func (g *Got) dataPart(schema string) (map[string]any, bool) {

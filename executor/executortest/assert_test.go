@@ -1,12 +1,15 @@
 package executortest_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/executor/executortest"
 	"github.com/a2aexec/a2aexec/hitl"
@@ -128,8 +131,8 @@ func TestAssertFailed(t *testing.T) {
 		says   []string
 	}{
 		{"holds", failedWith(d), 0, nil},
-		{"no task", &executortest.Got{}, 2, []string{"TASK_STATE_UNSPECIFIED"}},
-		{"completed", ended(a2a.TaskStateCompleted), 2, []string{"got TASK_STATE_COMPLETED", "want TASK_STATE_FAILED"}},
+		{"no task", &executortest.Got{}, 1, []string{"TASK_STATE_UNSPECIFIED"}},
+		{"completed", ended(a2a.TaskStateCompleted), 1, []string{"got TASK_STATE_COMPLETED", "want TASK_STATE_FAILED"}},
 		{"no data", ended(a2a.TaskStateFailed, a2a.NewTextPart("x")), 1, []string{"no data part", errcode.Schema}},
 		{"data of another schema", ended(a2a.TaskStateFailed, a2a.NewTextPart(d.ErrorMessage), dataPart(hitl.Schema, d.Map())), 1, []string{"no data part"}},
 		{"invalid data", ended(a2a.TaskStateFailed, a2a.NewTextPart(d.ErrorMessage), dataPart(errcode.Schema, invalid)), 1, []string{"invalid", "errorReason"}},
@@ -221,5 +224,26 @@ func TestReadingWhatAClientSaw(t *testing.T) {
 	}
 	if e, ok := failedWith(failure()).Failure(); !ok || e.Reason() != "bank_down" {
 		t.Errorf("failure: got %v, %v", e, ok)
+	}
+}
+
+// TestFailureShowsItsPrivateCause: a test's output may tell what no client sees.
+func TestFailureShowsItsPrivateCause(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		code func(context.Context, *agent.Request) (*agent.Result, error)
+		says string
+	}{
+		"a cause": {func(context.Context, *agent.Request) (*agent.Result, error) {
+			return nil, errcode.New(errcode.NotFound, "x", errcode.Cause(errors.New("row 17 is gone")))
+		}, "row 17 is gone"},
+		"a panic": {func(context.Context, *agent.Request) (*agent.Result, error) { panic("slice of doom") }, "slice of doom"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var f fakeT
+			executortest.Run(t, agent.New("a", agent.Invoke(tc.code)), "x").AssertText(&f, "fine")
+			f.wantErrors(t, 1, tc.says)
+		})
 	}
 }

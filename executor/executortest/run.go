@@ -29,9 +29,12 @@ type Got struct {
 	Events []a2a.Event
 	// Task is the task as GetTask gives it afterwards.
 	Task *a2a.Task
+	// Outcome is what the executor made of the run, with the private cause of a
+	// failure, which no client sees. Failing assertions print it.
+	Outcome executor.Outcome
 
 	handler *executor.Handler
-	over    <-chan struct{} // receives once for each run
+	over    <-chan executor.Outcome // receives once for each run
 	cfg     config
 }
 
@@ -145,12 +148,12 @@ func send(a *agent.Agent, text string, opts []Option) (*Got, error) {
 			o.apply(&cfg)
 		}
 	}
-	over := make(chan struct{}, 1)
+	over := make(chan executor.Outcome, 1)
 	ours := []executor.Option{executor.Logger(slog.New(slog.DiscardHandler))}
 	ours = append(ours, cfg.executor...)
-	ours = append(ours, executor.OnOutcome(func(context.Context, executor.Outcome) {
+	ours = append(ours, executor.OnOutcome(func(_ context.Context, o executor.Outcome) {
 		select {
-		case over <- struct{}{}:
+		case over <- o:
 		default: // nobody waits any longer
 		}
 	}))
@@ -171,7 +174,7 @@ func send(a *agent.Agent, text string, opts []Option) (*Got, error) {
 	return follow(h, over, cfg, m)
 }
 
-func follow(h *executor.Handler, over <-chan struct{}, cfg config, m *a2a.Message) (*Got, error) {
+func follow(h *executor.Handler, over <-chan executor.Outcome, cfg config, m *a2a.Message) (*Got, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), cfg.timeout)
 	defer cancel()
 	ctx, _ = a2asrv.NewCallContext(ctx, nil)
@@ -192,7 +195,7 @@ func follow(h *executor.Handler, over <-chan struct{}, cfg config, m *a2a.Messag
 		return nil, err
 	}
 	select {
-	case <-over:
+	case got.Outcome = <-over:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("the task ended, but the OnOutcome hooks did not return in %v", cfg.timeout)
 	}

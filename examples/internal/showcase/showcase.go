@@ -21,11 +21,23 @@ func New() *agent.Agent {
 	return agent.New("showcase",
 		agent.Description("Shows every way in which an agent can answer, chosen by the message's text."),
 		agent.Invoke(func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
+			if req.Text() == earlyFail {
+				return agent.Text("from invoke"), nil
+			}
 			w, _ := stream.FromContext(ctx)
 			return answer(ctx, req, w)
 		}),
-		agent.Stream(answer))
+		agent.Stream(func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+			if req.Text() == earlyFail {
+				return nil, kinds["invoke"](ctx)
+			}
+			return answer(ctx, req, w)
+		}))
 }
+
+// earlyFail is the one row that depends on how the agent is called: its Stream
+// fails before the first chunk, its Invoke does not.
+const earlyFail = "stream-early-fail"
 
 // scenario is one row of the showcase; arg is what follows its name.
 type scenario func(ctx context.Context, arg string, w *stream.Writer) (*agent.Result, error)
@@ -37,8 +49,10 @@ var scenarios = map[string]scenario{
 	"app":         app,
 	"bad-data":    badData,
 	"stream-fail": streamFail,
-	"ask":         ask,
-	"empty":       empty,
+
+	"stream-guardrail": streamGuardrail,
+	"ask":              ask,
+	"empty":            empty,
 }
 
 func answer(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
@@ -102,6 +116,13 @@ func streamFail(ctx context.Context, arg string, w *stream.Writer) (*agent.Resul
 		return nil, err
 	}
 	return nil, kinds["invoke"](ctx)
+}
+
+func streamGuardrail(ctx context.Context, arg string, w *stream.Writer) (*agent.Result, error) {
+	if _, err := streamN(ctx, arg, w); err != nil {
+		return nil, err
+	}
+	return nil, kinds["guardrail"](ctx)
 }
 
 func writeChunks(ctx context.Context, n int, w *stream.Writer) error {

@@ -260,6 +260,14 @@ func TestOtherRowsOnEveryBinding(t *testing.T) {
 			if got := textOf(broken); got != "chunk-1 chunk-2 " {
 				t.Errorf("stream-fail 2: kept %q", got)
 			}
+			blocked := streamEnd(t, b.client, "stream-guardrail 2")
+			expectFailure(t, blocked, errcode.GuardrailBlocked, "guardrail_blocked_error")
+			if len(blocked.Artifacts) != 0 {
+				t.Errorf("stream-guardrail 2: kept %q", textOf(blocked))
+			}
+			if got := textOf(streamEnd(t, b.client, "stream-early-fail")); got != "from invoke" {
+				t.Errorf("stream-early-fail: got %q", got)
+			}
 			empty := blocking(t, b.client, message("empty"))
 			if empty.Status.State != a2a.TaskStateCompleted || len(empty.Artifacts) != 1 {
 				t.Fatalf("empty: got %s with %d artifacts", empty.Status.State, len(empty.Artifacts))

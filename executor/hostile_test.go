@@ -1,0 +1,372 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+
+	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/executor"
+	"github.com/a2aexec/a2aexec/executor/executortest"
+	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/stream"
+)
+
+// What the user plugs in may be as bad as the agent's code.
+
+// badStore panics or fails in one of its methods.
+type badStore struct {
+	taskstore.Store
+	get, create, update func() error
+}
+
+func newBadStore() *badStore {
+	return &badStore{Store: taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: a2asrv.NewTaskStoreAuthenticator()})}
+}
+
+func (s *badStore) Get(ctx context.Context, id a2a.TaskID) (*taskstore.StoredTask, error) {
+	if s.get != nil {
+		if err := s.get(); err != nil {
+			return nil, err
+		}
+	}
+	return s.Store.Get(ctx, id)
+}
+
+func (s *badStore) Create(ctx context.Context, t *a2a.Task) (taskstore.TaskVersion, error) {
+	if s.create != nil {
+		if err := s.create(); err != nil {
+			return 0, err
+		}
+	}
+	return s.Store.Create(ctx, t)
+}
+
+func (s *badStore) Update(ctx context.Context, r *taskstore.UpdateRequest) (taskstore.TaskVersion, error) {
+	if s.update != nil {
+		if err := s.update(); err != nil {
+			return 0, err
+		}
+	}
+	return s.Store.Update(ctx, r)
+}
+
+func TestStoreThatPanicsEndsNothing(t *testing.T) {
+	t.Parallel()
+	boom := func() error { panic("store: hunter2") }
+	for name, spoil := range map[string]func(*badStore){
+		"get":    func(s *badStore) { s.get = boom },
+		"create": func(s *badStore) { s.create = boom },
+		"update": func(s *badStore) { s.update = boom },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := newBadStore()
+			spoil(store)
+			h, err := executor.NewHandler(echo("a"), quiet, executor.TaskStore(store))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+			follow := userMessage("x")
+			follow.Message.TaskID = "t1"
+			_, err1 := h.SendMessage(ctx, userMessage("x"))
+			_, err2 := h.SendMessage(ctx, follow)
+			_, err3 := h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: "t1"})
+			_, err4 := h.GetTask(ctx, &a2a.GetTaskRequest{ID: "t1"})
+			for _, err := range []error{err1, err2, err3, err4} {
+				if err != nil && strings.Contains(err.Error(), "hunter2") {
+					t.Errorf("leaks %v", err)
+				}
+			}
+			if err := h.Shutdown(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestStoreThatRefusesTheEnding: the host fails such a task bare; the client
+// learns why all the same, and the hooks learn what was stored.
+func TestStoreThatRefusesTheEnding(t *testing.T) {
+	t.Parallel()
+	var updates atomic.Int32
+	store := newBadStore()
+	store.update = func() error {
+		if updates.Add(1) == 1 {
+			return errors.New("disk full: hunter2")
+		}
+		return nil
+	}
+	outcomes := make(chan executor.Outcome, 1)
+	got := executortest.Run(t, echo("a"), "x", executortest.Blocking(), executortest.With(executor.TaskStore(store),
+		executor.OnOutcome(func(_ context.Context, o executor.Outcome) { outcomes <- o })))
+	got.AssertFailed(t, errcode.Internal, executortest.Reason("host_stopped"))
+	if o := <-outcomes; o.State != executor.Failed || o.Data.ErrorReason != "host_stopped" {
+		t.Errorf("outcome: got %+v", o)
+	}
+}
+
+type panickingLog struct{}
+
+func (panickingLog) Enabled(context.Context, slog.Level) bool  { return true }
+func (panickingLog) Handle(context.Context, slog.Record) error { panic("log") }
+func (l panickingLog) WithAttrs([]slog.Attr) slog.Handler      { return l }
+func (panickingLog) WithGroup(string) slog.Handler             { panic("group") }
+
+func TestLoggerThatPanicsEndsNothing(t *testing.T) {
+	t.Parallel()
+	log := executortest.With(executor.Logger(slog.New(panickingLog{})))
+	both(t, invoking(func(context.Context, *agent.Request) (*agent.Result, error) {
+		panic("x")
+	}), func(t *testing.T, got *executortest.Got) {
+		t.Helper()
+		got.AssertFailed(t, errcode.Internal)
+	})
+	executortest.Run(t, echo("a"), "x", log).AssertCompleted(t)
+	executortest.Run(t, invoking(func(context.Context, *agent.Request) (*agent.Result, error) {
+		return nil, errors.New("x")
+	}), "x", log).AssertFailed(t, errcode.Internal)
+}
+
+type blockingError struct{ release chan struct{} }
+
+func (e blockingError) Error() string { <-e.release; return "released" }
+
+type exitingError struct{}
+
+func (exitingError) Error() string { runtime.Goexit(); return "" }
+
+func TestErrorWhoseTextExitsTheGoroutine(t *testing.T) {
+	t.Parallel()
+	both(t, invoking(func(context.Context, *agent.Request) (*agent.Result, error) { return nil, exitingError{} }),
+		func(t *testing.T, got *executortest.Got) {
+			t.Helper()
+			got.AssertFailed(t, errcode.Internal, executortest.Reason("handler_exited"))
+		})
+}
+
+// TestShutdownIsBounded: neither an error whose text blocks nor a hook that
+// does keeps a server from going down.
+func TestShutdownIsBounded(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	hook := executor.OnOutcome(func(context.Context, executor.Outcome) { <-release })
+	for name, c := range map[string]struct {
+		err  error
+		opts []executor.Option
+	}{
+		"a blocking text": {blockingError{release}, nil},
+		"a blocking hook": {nil, []executor.Option{hook}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			returning := make(chan struct{}, 1)
+			h, err := executor.NewHandler(invoking(func(context.Context, *agent.Request) (*agent.Result, error) {
+				returning <- struct{}{}
+				return nil, c.err
+			}), append(c.opts, quiet, executor.GracePeriod(time.Millisecond))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+			sent := make(chan error, 1)
+			go func() { _, err := h.SendMessage(ctx, userMessage("x")); sent <- err }()
+			<-returning
+			limit, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := h.Shutdown(limit); err == nil {
+				t.Error("Shutdown does not tell that it left something behind")
+			}
+			if err := <-sent; err != nil {
+				t.Errorf("send: %v", err)
+			}
+		})
+	}
+}
+
+// TestShutdownAndAMessageAtOnce: a message is refused, or runs undisturbed.
+func TestShutdownAndAMessageAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 100 {
+		h, err := executor.NewHandler(echo("a"), quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+		down := make(chan error, 1)
+		go func() { down <- h.Shutdown(t.Context()) }()
+		res, err := h.SendMessage(ctx, userMessage("x"))
+		if task, ok := res.(*a2a.Task); err == nil && (!ok || task.Status.State != a2a.TaskStateCompleted) {
+			t.Fatalf("admitted, and then %+v", res)
+		}
+		if err := <-down; err != nil {
+			t.Fatalf("Shutdown: %v", err)
+		}
+	}
+}
+
+// TestMiddlewareThatCallsAgain: a retry before any output is fine, one after it
+// is refused, and two at once do not mix.
+func TestMiddlewareThatCallsAgain(t *testing.T) {
+	t.Parallel()
+	retry := executortest.With(executor.Middleware(func(next executor.RunFunc) executor.RunFunc {
+		return func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
+			if res, err := next(ctx, req); err == nil {
+				return res, nil
+			}
+			return next(ctx, req)
+		}
+	}))
+	t.Run("before any output", func(t *testing.T) {
+		t.Parallel()
+		var calls atomic.Int32
+		executortest.Run(t, streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+			if calls.Add(1) == 1 {
+				return nil, errors.New("once")
+			}
+			return nil, w.Text("second")
+		}), "x", retry).AssertText(t, "second")
+	})
+	t.Run("after output", func(t *testing.T) {
+		t.Parallel()
+		got := executortest.Run(t, streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+			return nil, errors.Join(w.Text("first"), errors.New("always"))
+		}), "x", retry)
+		got.AssertFailed(t, errcode.Internal, executortest.Reason("output_already_sent"))
+		got.AssertText(t, "first")
+	})
+	t.Run("at once", func(t *testing.T) {
+		t.Parallel()
+		hedge := executortest.With(executor.Middleware(func(next executor.RunFunc) executor.RunFunc {
+			return func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
+				var wg sync.WaitGroup
+				defer wg.Wait()
+				for range 3 {
+					wg.Go(func() { _, _ = next(ctx, req) })
+				}
+				return nil, nil
+			}
+		}))
+		executortest.Run(t, streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+			for i := range 20 {
+				_ = w.Artifact(fmt.Sprint(i)).Text("x")
+			}
+			return nil, nil
+		}), "x", hedge).AssertCompleted(t)
+	})
+}
+
+// TestCancelRightAfterTheAnswer: the run that parked the task may still be on
+// its way out.
+func TestCancelRightAfterTheAnswer(t *testing.T) {
+	t.Parallel()
+	slow := make(chan struct{})
+	t.Cleanup(func() { close(slow) })
+	h, err := executor.NewHandler(invoking(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
+		if req.Text() == "ask" {
+			return nil, hitl.InputRequired("?")
+		}
+		return agent.Text("x"), nil
+	}), quiet, executor.OnOutcome(func(context.Context, executor.Outcome) { <-slow }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	for range 200 {
+		res, err := h.SendMessage(ctx, userMessage("ask"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		task, err := h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: res.TaskInfo().TaskID})
+		if err != nil || task.Status.State != a2a.TaskStateCanceled {
+			t.Fatalf("cancel of a parked task: got %+v, %v", task, err)
+		}
+		again, err := h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: res.TaskInfo().TaskID})
+		if err != nil || again.Status.State != a2a.TaskStateCanceled {
+			t.Fatalf("cancel of a canceled task: got %+v, %v", again, err)
+		}
+		res, err = h.SendMessage(ctx, userMessage("done"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: res.TaskInfo().TaskID}); !errors.Is(err, a2a.ErrTaskNotCancelable) {
+			t.Fatalf("cancel of a completed task: got %v", err)
+		}
+	}
+}
+
+func TestFollowUpThatReusesAnID(t *testing.T) {
+	t.Parallel()
+	a := invoking(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
+		if _, asked := req.Question(); !asked {
+			return nil, hitl.InputRequired("?")
+		}
+		return agent.Text(req.Original().Parts[0].Text()), nil
+	})
+	h, err := executor.NewHandler(a, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	first := userMessage("first")
+	res, err := h.SendMessage(ctx, first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second := userMessage("second")
+	second.Message.ID, second.Message.TaskID = first.Message.ID, res.TaskInfo().TaskID
+	res, err = h.SendMessage(ctx, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := firstText(res); got != "first" {
+		t.Errorf("original: got %q", got)
+	}
+	task, ok := res.(*a2a.Task)
+	if !ok {
+		t.Fatalf("got %T", res)
+	}
+	said := ""
+	for _, m := range task.History {
+		said += m.Parts[0].Text() + " "
+	}
+	if said != "first ? second " {
+		t.Errorf("history: got %q", said)
+	}
+}
+
+func TestLostValuesAreLogged(t *testing.T) {
+	t.Parallel()
+	var logged syncBuffer
+	a := invoking(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
+		if req.Text() == "ask" {
+			return nil, hitl.InputRequired("?", hitl.Payload(map[string]any{"payload": make(chan int)}))
+		}
+		return agent.Artifacts(agent.Artifact{
+			Parts:    []stream.Part{stream.DataPart(map[string]any{"part": make(chan int), "ok": 1})},
+			Metadata: map[string]any{"metadata": func() {}},
+		}), nil
+	})
+	log := executortest.With(executor.Logger(slog.New(slog.NewTextHandler(&logged, nil))))
+	executortest.Run(t, a, "x", log).AssertCompleted(t)
+	executortest.Run(t, a, "ask", log).AssertInputRequired(t, "?")
+	for _, want := range []string{"/part", "/metadata", "/payload"} {
+		if !strings.Contains(logged.String(), want) {
+			t.Errorf("the log lacks %s: %s", want, logged.String())
+		}
+	}
+}
