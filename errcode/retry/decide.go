@@ -1,0 +1,62 @@
+package retry
+
+import (
+	"context"
+	"runtime/debug"
+	"time"
+
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/internal/errtree"
+)
+
+// next decides whether there is another attempt, and after which delay.
+func (r *run) next(ctx context.Context, err error, class errcode.Class) (delay time.Duration, again bool) {
+	delay = r.schedule.delay()
+	if class.HasRetryAfter {
+		delay = max(0, class.RetryAfter)
+	}
+	if r.attempts > 0 && r.attempt >= r.attempts || !mayPass(err, class) {
+		return 0, false
+	}
+	return delay, r.fits(ctx, delay)
+}
+
+// mayPass reports whether the same call may succeed later. A panic never counts as passing,
+// whatever a rule of the user says about it.
+func mayPass(err error, class errcode.Class) bool {
+	if !class.Retriable || class.Code == errcode.InvalidInput || class.Code == errcode.AuthRequired {
+		return false
+	}
+	_, panicked := errtree.As[*errcode.PanicError](err)
+	return !panicked
+}
+
+// fits reports whether an attempt after the delay would still start within the budget and before
+// the deadline of ctx.
+func (r *run) fits(ctx context.Context, delay time.Duration) bool {
+	now := r.clock.Now()
+	if r.budget > 0 && delay > r.budget-now.Sub(r.start) {
+		return false
+	}
+	deadline, ok := ctx.Deadline()
+	return !ok || delay < deadline.Sub(now)
+}
+
+// holds reports whether the context's own error is somewhere in the tree.
+func holds(err, ctxErr error) (yes bool) {
+	errtree.Walk(err, func(e error) bool {
+		yes = e == ctxErr //nolint:errorlint // each node of the tree is looked at by itself; the types of context errors can be compared
+		return !yes
+	})
+	return yes
+}
+
+// contain turns a panic into an error.
+func contain(call func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = errcode.NewPanicError(v, debug.Stack())
+		}
+	}()
+	return call()
+}
