@@ -1,0 +1,256 @@
+package catalog_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/errcode/catalog"
+)
+
+// good is what every row of a test has unless it is about that.
+const good = "code: NOT_FOUND, reason: r, title: t"
+
+func TestFaultsOfYAML(t *testing.T) {
+	t.Parallel()
+	const codes = "INVALID_INPUT, AUTH_REQUIRED, NOT_FOUND, UPSTREAM_UNAVAILABLE, UPSTREAM_TIMEOUT, RATE_LIMITED, GUARDRAIL_BLOCKED, INTERNAL_ERROR"
+	const systems = "want system:locator with a system out of mcp, rag, llm, db, http, validator, guardrail, internal"
+	tests := []struct {
+		name, file string
+		want       []string
+	}{
+		{"good", "domain: d\nerrors:\n  A: {" + good + "}\n", nil},
+		{"number as key", "domain: d\nerrors:\n  1001: {" + good + "}\n", nil},
+		{"no errors yet", "domain: d\nerrors: {}\n", nil},
+		{
+			"unknown code", "domain: d\nerrors:\n  A:\n    code: NOPE\n    reason: r\n    title: t\n",
+			[]string{`e.yaml:4:11: A: unknown code "NOPE", want one of ` + codes},
+		},
+		{
+			"empty reason", "domain: d\nerrors:\n  A: {code: NOT_FOUND, reason: ' ', title: t}\n",
+			[]string{"e.yaml:3:32: A: empty reason"},
+		},
+		{
+			"reason not ASCII", "domain: d\nerrors:\n  A: {code: NOT_FOUND, reason: 만료, title: t}\n",
+			[]string{`e.yaml:3:32: A: reason "만료" is not printable ASCII`},
+		},
+		{
+			"bad domain", "domain: Document Desk\nerrors: {}\n",
+			[]string{`e.yaml:1:9: bad domain "Document Desk", want kebab-case ASCII such as document-desk`},
+		},
+		{
+			"no domain", "errors:\n  A: {code: NOT_FOUND, reason: '', title: t}\n",
+			[]string{"e.yaml:1:1: domain is missing", "e.yaml:2:32: A: empty reason"},
+		},
+		{"no errors", "domain: d\n", []string{"e.yaml:1:1: errors is missing"}},
+		{
+			"duplicate key", "domain: d\nerrors:\n  A: {" + good + "}\n  A: {" + good + "}\n",
+			[]string{"e.yaml:4:3: A: duplicate key, first at e.yaml:3:3"},
+		},
+		{
+			"duplicate field", "domain: d\nerrors:\n  A: {" + good + ", reason: s}\n",
+			[]string{"e.yaml:3:45: A: duplicate field reason"},
+		},
+		{
+			"unknown fields", "domain: d\nversion: 1\nerrors:\n  A: {" + good + ", retryable: true}\n",
+			[]string{`e.yaml:2:1: unknown field "version"`, `e.yaml:4:45: A: unknown field "retryable"`},
+		},
+		{
+			"wrong types", "domain: [d]\nlanguage: 1\nerrors:\n  A: {code: 1, reason: null, title: [t], retriable: 'yes', retryAfterMs: 1.5, source: {}}\n",
+			[]string{
+				"e.yaml:1:9: domain must be a string, not a list",
+				"e.yaml:2:11: language must be a string, not a whole number",
+				"e.yaml:4:13: A: code must be a string, not a whole number",
+				"e.yaml:4:24: A: reason must be a string, not null",
+				"e.yaml:4:37: A: title must be a string or a map of strings by language, not a list",
+				"e.yaml:4:53: A: retriable must be a boolean, not a string",
+				"e.yaml:4:74: A: retryAfterMs must be a whole number, not a number",
+				"e.yaml:4:87: A: source must be a string, not a map",
+			},
+		},
+		{"entry is a string", "domain: d\nerrors:\n  A: x\n", []string{"e.yaml:3:6: A: an entry must be a map, not a string"}},
+		{"errors is a list", "domain: d\nerrors: []\n", []string{"e.yaml:2:9: errors must be a map, not a list"}},
+		{"file is a list", "- a\n", []string{"e.yaml:1:1: the file must be a map, not a list"}},
+		{
+			"everything missing", "domain: d\nerrors:\n  A: {}\n",
+			[]string{"e.yaml:3:3: A: code is missing", "e.yaml:3:3: A: reason is missing", "e.yaml:3:3: A: title is missing"},
+		},
+		{
+			"empty titles", "domain: d\nerrors:\n  A: {code: NOT_FOUND, reason: r, title: ''}\n  B: {code: NOT_FOUND, reason: r, title: {en: x, de: '  '}}\n",
+			[]string{"e.yaml:3:42: A: empty title", "e.yaml:4:54: B: empty title"},
+		},
+		{
+			"title without a fallback", "domain: d\nlanguage: en\nerrors:\n  A: {code: NOT_FOUND, reason: r, title: {de: x}}\n",
+			[]string{"e.yaml:4:42: A: title without a fallback: no text in en, the default language"},
+		},
+		{
+			"first title gives the default", "domain: d\nerrors:\n  A: {code: NOT_FOUND, reason: r, title: {ko: x, en: y}}\n  B: {code: NOT_FOUND, reason: r, title: {en: x}}\n",
+			[]string{"e.yaml:4:42: B: title without a fallback: no text in ko, the default language"},
+		},
+		{
+			"no title at all in the map", "domain: d\nerrors:\n  A: {code: NOT_FOUND, reason: r, title: {}}\n",
+			[]string{"e.yaml:3:42: A: title without a fallback: no text in en, the default language"},
+		},
+		{
+			"bad language tags", "domain: d\nlanguage: english please\nerrors:\n  A: {code: NOT_FOUND, reason: r, title: {deutsch!: x, de: y, und: z}}\n",
+			[]string{
+				`e.yaml:2:11: bad language tag "english please"`,
+				`e.yaml:4:43: A: bad language tag "deutsch!"`, `e.yaml:4:63: A: bad language tag "und"`,
+			},
+		},
+		{
+			"the same language twice", "domain: d\nerrors:\n  A: {code: NOT_FOUND, reason: r, title: {en: x, EN: y}}\n",
+			[]string{"e.yaml:3:50: A: duplicate title in en"},
+		},
+		{
+			"negative delay", "domain: d\nerrors:\n  A: {" + good + ", retryAfterMs: -5}\n",
+			[]string{"e.yaml:3:59: A: negative delay -5 ms"},
+		},
+		{
+			"endless delay", "domain: d\nerrors:\n  A: {" + good + ", retryAfterMs: 9223372036854775807}\n",
+			[]string{"e.yaml:3:59: A: retryAfterMs must be decimal and at most 9223372036854, not 9223372036854775807"},
+		},
+		{
+			"bad source", "domain: d\nerrors:\n  A: {" + good + ", source: printer}\n",
+			[]string{`e.yaml:3:53: A: bad source "printer", ` + systems},
+		},
+		{
+			"bad keys", "domain: d\nerrors:\n  '': {" + good + "}\n  A B: {" + good + "}\n  [x]: {" + good + "}\n",
+			[]string{"e.yaml:5:3: a key must be a string, not a list; put it in quotes if it is one"},
+		},
+		{
+			"bad strings as keys", "domain: d\nerrors:\n  '': {" + good + "}\n  A B: {" + good + "}\n",
+			[]string{"e.yaml:3:3: empty key", "e.yaml:4:3: A B: bad key, want at most 128 printable ASCII characters without spaces"},
+		},
+		{
+			"placeholders", "domain: d\nerrors:\n  A: {code: NOT_FOUND, reason: r, title: {en: 'x {id}', de: 'y {nr}'}}\n  B: {code: NOT_FOUND, reason: r, title: 'x {'}\n",
+			[]string{
+				"e.yaml:3:61: A: unknown placeholder {nr}: the title in en does not have it",
+				"e.yaml:4:42: B: bad placeholder in the title: write {name} for a placeholder and {{ or }} for a brace",
+			},
+		},
+		{
+			"control character", "domain: d\nerrors:\n  A: {code: NOT_FOUND, reason: r, title: \"a\\tb\"}\n",
+			[]string{"e.yaml:3:42: A: title has a control character"},
+		},
+		{
+			"anchors and aliases", "domain: &d d\nlanguage: *d\nerrors: {}\n",
+			[]string{"e.yaml:1:9: anchors are not allowed", "e.yaml:2:11: aliases are not allowed"},
+		},
+		{"merge key", "domain: d\nerrors:\n  <<: {}\n", []string{"e.yaml:3:3: a key must be a string, not a value of type !!merge; put it in quotes if it is one"}},
+		{"own type", "domain: !secret d\nerrors: {}\n", []string{"e.yaml:1:9: domain must be a string, not a value of type !secret"}},
+		{"second document", "domain: d\nerrors: {}\n---\ndomain: e\n", []string{"e.yaml:3:1: a second document"}},
+		{"nested too deep", "domain: " + strings.Repeat("[", 40) + strings.Repeat("]", 40), []string{"e.yaml:1:25: nested too deep"}},
+		{"syntax", "domain: d\nerrors: {\n", []string{"e.yaml:2: bad YAML: did not find expected node content"}},
+		{"tab", "domain: d\nerrors:\n\tA: {}\n", []string{"e.yaml:3: bad YAML: found character that cannot start any token"}},
+		{"empty", "# nothing\n", []string{"e.yaml:1:1: the file is empty"}},
+		{"not UTF-8", "domain: \xff\n", []string{"e.yaml: not valid UTF-8"}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := catalog.Parse("e.yaml", []byte(tc.file))
+			if diff := cmp.Diff(tc.want, faults(t, err)); diff != "" {
+				t.Errorf("faults (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFaultsOfJSON(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, file string
+		want       []string
+	}{
+		{"good", `{"domain":"d","errors":{"A":{"code":"NOT_FOUND","reason":"r","title":"t"}}}`, nil},
+		{"byte order mark", "\uFEFF" + `{"domain":"d","errors":{}}`, nil},
+		{
+			"every fault", "{\n  \"domain\": \"D\",\n  \"errors\": {\n    \"A\": {\"code\": \"NOT_FOUND\", \"reason\": \"만\", \"title\": 1},\n    \"A\": {\"code\": \"NOT_FOUND\", \"reason\": \"r\", \"title\": \"t\", \"x\": [1, {}]}\n  }\n}\n",
+			[]string{
+				`e.json:2:13: bad domain "D", want kebab-case ASCII such as document-desk`,
+				`e.json:4:42: A: reason "만" is not printable ASCII`,
+				"e.json:4:56: A: title must be a string or a map of strings by language, not a whole number",
+				"e.json:5:5: A: duplicate key, first at e.json:4:5",
+				`e.json:5:61: A: unknown field "x"`,
+			},
+		},
+		{"number with exponent", `{"domain":"d","errors":{"A":{"code":"NOT_FOUND","reason":"r","title":"t","retryAfterMs":1e3}}}`, []string{"e.json:1:89: A: retryAfterMs must be a whole number, not a number"}},
+		{"cut", "{\n\"domain\": ", []string{"e.json:2:11: bad JSON: the file ends in the middle"}},
+		{"empty", " ", []string{"e.json:1:1: the file is empty"}},
+		{"more after the end", "{\"domain\":\"d\",\"errors\":{}}\n{}", []string{"e.json:2:1: bad JSON: more after the end of the value"}},
+		{"syntax", "{\"domain\":\"d\",\n \"errors\" {}}", []string{"e.json:2:11: bad JSON: invalid character '{' after object key"}},
+		{"literal", "{\"domain\": nope}", []string{"e.json:1:12: bad JSON: invalid character 'o' in literal null (expecting 'u')"}},
+		{"nested too deep", strings.Repeat("[", 40), []string{"e.json:1:18: nested too deep"}},
+		{"null", "null", []string{"e.json:1:1: the file must be a map, not null"}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := catalog.Parse("e.json", []byte(tc.file))
+			if diff := cmp.Diff(tc.want, faults(t, err)); diff != "" {
+				t.Errorf("faults (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestFaultsOfGo(t *testing.T) {
+	t.Parallel()
+	_, err := catalog.NewIn("xx-", "Desk",
+		catalog.Define("A", "NOPE", "", "t"),
+		catalog.Define("A", errcode.Internal, "r", "\xff", catalog.Title("ko", ""), catalog.RetryAfter(-1e6), nil),
+		catalog.Entry{},
+	)
+	got := faults(t, err)
+	for i, want := range []string{
+		`bad domain "Desk"`, `bad language tag "xx-"`,
+		`entry 1: A: unknown code "NOPE"`, "entry 1: A: empty reason",
+		"entry 2: A: duplicate key, first at entry 1", "entry 2: A: negative delay -1 ms",
+		"entry 2: A: title is not valid UTF-8", "entry 2: A: empty title",
+		"entry 3: empty key", "entry 3: code is missing", "entry 3: reason is missing", "entry 3: title is missing",
+	} {
+		if i >= len(got) || !strings.HasPrefix(got[i], want) {
+			t.Fatalf("fault %d is not %q:\n%v", i, want, err)
+		}
+	}
+}
+
+// TestLimitsOfTitles: what is checked pairwise must not grow without end.
+func TestLimitsOfTitles(t *testing.T) {
+	t.Parallel()
+	long := catalog.Define("A", errcode.NotFound, "r", strings.Repeat("{a}", 2000))
+	var many []catalog.EntryOption
+	for i := range 200 {
+		many = append(many, catalog.Title(fmt.Sprintf("x-%d", i), "t"))
+	}
+	_, err := catalog.New("d", long, catalog.Define("B", errcode.NotFound, "r", "t", many...),
+		catalog.Define("C", errcode.NotFound, "r", "t", many[1:]...))
+	want := []string{
+		"entry 1: A: title of 6000 bytes, at most 4096 are possible",
+		"entry 2: B: title in 201 languages, at most 200 are possible",
+	}
+	if diff := cmp.Diff(want, faults(t, err)); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
+	}
+}
+
+// TestManyFaults: all are there for programs, but the text stays readable.
+func TestManyFaults(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("domain: d\nerrors:\n")
+	for i := range 400 {
+		fmt.Fprintf(&b, "  K%d: 1\n", i)
+	}
+	_, err := catalog.Parse("e.yaml", []byte(b.String()))
+	if n := len(faults(t, err)); n != 400 {
+		t.Errorf("%d faults, want 400", n)
+	}
+	if lines := strings.Split(err.Error(), "\n"); len(lines) != 51 || lines[50] != "and 350 more" {
+		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
+	}
+}

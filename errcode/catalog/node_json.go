@@ -1,0 +1,145 @@
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"sort"
+	"strings"
+	"unicode/utf8"
+)
+
+// readJSON reads the only value of a JSON file, keeping places and duplicate keys.
+func readJSON(name string, data []byte, r *report) (root node, ok bool) {
+	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	j := jsonReader{file: name, data: data, lines: lineStarts(data), dec: json.NewDecoder(bytes.NewReader(data))}
+	j.dec.UseNumber()
+	root, err := j.read(0)
+	if err == nil {
+		at := j.next()
+		if _, end := j.dec.Token(); !errors.Is(end, io.EOF) {
+			r.add(at, "", "bad JSON: more after the end of the value")
+			return node{}, false
+		}
+		return root, true
+	}
+	j.fault(err, r)
+	return node{}, false
+}
+
+// fault reports why the file is not JSON, at the token that is wrong.
+func (j *jsonReader) fault(err error, r *report) {
+	var syntax *json.SyntaxError
+	var deep *depthError
+	switch {
+	case errors.As(err, &deep):
+		r.add(deep.at, "", "nested too deep")
+	case len(bytes.TrimSpace(j.data)) == 0:
+		r.add(j.at(0), "", "the file is empty")
+	case errors.As(err, &syntax) && !strings.HasPrefix(syntax.Error(), "unexpected end"):
+		r.add(j.next(), "", "bad JSON: %s", syntax)
+	default:
+		r.add(j.next(), "", "bad JSON: the file ends in the middle")
+	}
+}
+
+// depthError says that a file is nested too deep.
+type depthError struct{ at spot }
+
+func (e *depthError) Error() string { return e.at.String() + ": nested too deep" }
+
+// jsonReader turns JSON tokens into nodes.
+type jsonReader struct {
+	file  string
+	data  []byte
+	lines []int // where each line starts
+	dec   *json.Decoder
+}
+
+func lineStarts(data []byte) []int {
+	starts := []int{0}
+	for i, c := range data {
+		if c == '\n' {
+			starts = append(starts, i+1)
+		}
+	}
+	return starts
+}
+
+// at returns the place of an offset.
+func (j *jsonReader) at(offset int) spot {
+	offset = min(max(offset, 0), len(j.data))
+	line := sort.SearchInts(j.lines, offset+1)
+	return spot{file: j.file, line: line, col: 1 + utf8.RuneCount(j.data[j.lines[line-1]:offset])}
+}
+
+// next returns the place of the next token.
+func (j *jsonReader) next() spot {
+	offset := int(j.dec.InputOffset())
+	for offset < len(j.data) && strings.IndexByte(" \t\r\n,:", j.data[offset]) >= 0 {
+		offset++
+	}
+	return j.at(offset)
+}
+
+func (j *jsonReader) read(depth int) (node, error) {
+	n := node{at: j.next()}
+	if depth > maxDepth {
+		return n, &depthError{n.at}
+	}
+	tok, err := j.dec.Token()
+	if err != nil {
+		return n, err
+	}
+	switch tok := tok.(type) {
+	case json.Delim:
+		if tok == '[' {
+			return j.list(n, depth)
+		}
+		return j.object(n, depth)
+	case string:
+		n.kind, n.text = kindString, tok
+	case json.Number:
+		n.kind, n.text = kindFloat, tok.String()
+		if !strings.ContainsAny(n.text, ".eE") {
+			n.kind = kindInt
+		}
+	case bool:
+		n.kind, n.text = kindBool, "false"
+		if tok {
+			n.text = "true"
+		}
+	default:
+		n.kind = kindNull
+	}
+	return n, nil
+}
+
+func (j *jsonReader) list(n node, depth int) (node, error) {
+	n.kind = kindList
+	for j.dec.More() {
+		if _, err := j.read(depth + 1); err != nil {
+			return n, err
+		}
+	}
+	_, err := j.dec.Token()
+	return n, err
+}
+
+func (j *jsonReader) object(n node, depth int) (node, error) {
+	n.kind = kindMap
+	for j.dec.More() {
+		key, err := j.read(depth + 1)
+		if err != nil {
+			return n, err
+		}
+		value, err := j.read(depth + 1)
+		if err != nil {
+			return n, err
+		}
+		n.fields = append(n.fields, field{key: key.text, at: key.at, value: value})
+	}
+	_, err := j.dec.Token()
+	return n, err
+}
