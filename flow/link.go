@@ -1,0 +1,42 @@
+package flow
+
+// link computes what the scheduler looks up while it runs: which joins can
+// still be reached from each node, by any way and without going back in a loop.
+func (c *core) link() {
+	number := map[int32]int{}
+	for i, m := range c.metas {
+		if m.isJoin {
+			number[int32(i)] = len(c.joins)     //nolint:gosec // a graph is small
+			c.joins = append(c.joins, int32(i)) //nolint:gosec // a graph is small
+		}
+	}
+	if len(c.joins) == 0 {
+		return
+	}
+	for _, m := range c.metas {
+		m.reaches, m.precedes = newBitset(len(c.joins)), newBitset(len(c.joins))
+	}
+	d := c.dominators(0)
+	c.spread(number, func(m *meta) bitset { return m.reaches }, func(_, _ int32) bool { return true })
+	c.spread(number, func(m *meta) bitset { return m.precedes }, func(from, to int32) bool { return !d.dominates(to, from) })
+}
+
+// spread adds to the set of each node the joins that it leads to over edges
+// that count, until nothing changes.
+func (c *core) spread(number map[int32]int, set func(*meta) bitset, counts func(from, to int32) bool) {
+	for changed := true; changed; {
+		changed = false
+		for i, m := range c.metas {
+			for _, t := range m.targets() {
+				if !counts(int32(i), t) { //nolint:gosec // a graph is small
+					continue
+				}
+				changed = set(m).union(set(c.metas[t])) || changed
+				if j, ok := number[t]; ok && !set(m).has(j) {
+					set(m).add(j)
+					changed = true
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,212 @@
+package flow
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/a2aexec/a2aexec/hitl"
+)
+
+// stored is a checkpoint's content.
+type stored struct {
+	Version  int                        `json:"version"`
+	Plain    bool                       `json:"plain"`
+	Flow     string                     `json:"flow"`
+	Graph    string                     `json:"graph"`
+	Run      string                     `json:"run"`
+	Status   status                     `json:"status"`
+	Step     int                        `json:"step"`
+	Merged   bool                       `json:"merged"`
+	Ended    bool                       `json:"ended"`
+	Retries  int                        `json:"retries"`
+	State    json.RawMessage            `json:"state"`
+	Done     []storedVisit              `json:"done"`
+	Front    []storedVisit              `json:"front"`
+	Joins    []string                   `json:"joins"`
+	Answers  map[string]json.RawMessage `json:"answers"`
+	Effects  []storedEffect             `json:"effects"`
+	Failures []storedVisit              `json:"failures"`
+}
+
+type storedVisit struct {
+	Node     string          `json:"node"`
+	Visit    int32           `json:"visit"`
+	Phase    phase           `json:"phase"`
+	Tolerant bool            `json:"tolerant"`
+	Retries  int             `json:"retries"`
+	Out      json.RawMessage `json:"out"`
+	Error    string          `json:"error"`
+	Asks     []storedAsk     `json:"asks"`
+}
+
+type storedAsk struct {
+	ID     string         `json:"id"`
+	Prompt string         `json:"prompt"`
+	Data   map[string]any `json:"data"`
+}
+
+type storedEffect struct {
+	Key    string          `json:"key"`
+	Result json.RawMessage `json:"result"`
+}
+
+// parse reads a checkpoint and refuses those of others.
+func (r *run[S]) parse(data []byte) (*stored, error) {
+	in := &stored{}
+	if err := json.Unmarshal(data, in); err != nil {
+		return nil, &StoreError{Op: "decode", Err: err}
+	}
+	_, plain := r.cfg.codec.(jsonCodec)
+	switch {
+	case in.Version != 1:
+		return nil, &StoreError{Op: "decode", Err: fmt.Errorf("version %d is unknown", in.Version)}
+	case in.Run != r.id || in.Flow != r.core.name:
+		return nil, &StoreError{Op: "decode", Err: fmt.Errorf("it is of run %q of flow %q", in.Run, in.Flow)}
+	case in.Status == statusDone:
+		return nil, ErrFinished
+	case in.Graph != r.core.hash && !r.cfg.anyway:
+		return nil, ErrGraphChanged
+	case in.Plain != plain:
+		return nil, &StoreError{Op: "decode", Err: errors.New("it was made with another codec")}
+	}
+	return in, nil
+}
+
+// restore puts a run into the state of a checkpoint.
+func (r *run[S]) restore(in *stored) error {
+	r.step, r.retries = in.Step, in.Retries
+	r.merged, r.ended = in.Merged, in.Ended
+	r.answers = in.Answers
+	err := r.decode(in.State, func(data []byte) error { return r.cfg.codec.Decode(data, &r.state) })
+	if err != nil {
+		return fmt.Errorf("state: %w", err)
+	}
+	for _, v := range in.Done {
+		if err := r.restoreDone(v); err != nil {
+			return fmt.Errorf("node %q: %w", v.Node, err)
+		}
+	}
+	for _, v := range in.Front {
+		if err := r.restoreFront(v); err != nil {
+			return fmt.Errorf("node %q: %w", v.Node, err)
+		}
+	}
+	for _, v := range in.Failures {
+		if err := r.restoreFailure(v); err != nil {
+			return fmt.Errorf("node %q: %w", v.Node, err)
+		}
+	}
+	return r.restoreRest(in)
+}
+
+func (r *run[S]) restoreRest(in *stored) error {
+	for _, id := range in.Joins {
+		if !r.restoreJoin(id) {
+			return fmt.Errorf("join %q: %w", id, errNoNode)
+		}
+	}
+	for _, e := range in.Effects {
+		if r.effects == nil {
+			r.effects = map[string]*effect{}
+		}
+		kept := &effect{ok: true}
+		if err := r.decode(e.Result, func(data []byte) error { kept.data = data; return nil }); err != nil {
+			return fmt.Errorf("effect %q: %w", e.Key, err)
+		}
+		r.effects[e.Key] = kept
+	}
+	return nil
+}
+
+var errNoNode = errors.New("the graph has no such node")
+
+// decode undoes writer.value and hands the bytes to use.
+func (r *run[S]) decode(raw json.RawMessage, use func([]byte) error) error {
+	data := []byte(raw)
+	if _, plain := r.cfg.codec.(jsonCodec); !plain {
+		data = nil
+		if err := json.Unmarshal(raw, &data); err != nil {
+			return err
+		}
+	}
+	return contain(func() error { return use(data) })
+}
+
+// number finds a node and notes that a visit of it has begun.
+func (r *run[S]) number(id string, visit int32) (int32, error) {
+	for i, m := range r.core.metas {
+		if m.id == id {
+			r.nodes[i].visits = max(r.nodes[i].visits, visit)
+			return int32(i), nil //nolint:gosec // a graph is small
+		}
+	}
+	return 0, errNoNode
+}
+
+// output decodes what a node returned.
+func (r *run[S]) output(node int32, raw json.RawMessage) (out any, data []byte, err error) {
+	err = r.decode(raw, func(b []byte) error {
+		data = b
+		out, err = r.c.nodes[node].decode(r.cfg.codec, b)
+		return err
+	})
+	return out, data, err
+}
+
+func (r *run[S]) restoreDone(v storedVisit) error {
+	n, err := r.number(v.Node, v.Visit)
+	if err != nil {
+		return err
+	}
+	r.order = append(r.order, n)
+	p, d := &r.nodes[n], r.nodes[n].detail()
+	p.visit = v.Visit
+	if v.Out != nil {
+		p.out, d.data, err = r.output(n, v.Out)
+	}
+	return err
+}
+
+func (r *run[S]) restoreFront(v storedVisit) error {
+	n, err := r.number(v.Node, v.Visit)
+	if err != nil {
+		return err
+	}
+	r.front = append(r.front, n)
+	p, d := &r.nodes[n], r.nodes[n].detail()
+	p.phase, p.tolerant, d.retries = v.Phase, v.Tolerant, v.Retries
+	switch {
+	case v.Out != nil:
+		d.fresh, d.made, err = r.output(n, v.Out)
+	case v.Phase == failed || v.Phase == cancelled:
+		p.phase = ready
+	case v.Phase == dropped:
+		d.err = errors.New(v.Error)
+	}
+	for _, a := range v.Asks {
+		d.asks = append(d.asks, hitl.InputRequired(a.Prompt, hitl.Payload(a.Data), hitl.ID(a.ID)))
+	}
+	return err
+}
+
+func (r *run[S]) restoreFailure(v storedVisit) error {
+	n, err := r.number(v.Node, v.Visit)
+	if err != nil {
+		return err
+	}
+	e := r.nodeError(n, errors.New(v.Error))
+	e.Visit, e.Step = int(v.Visit), 0
+	r.failures = append(r.failures, e)
+	return nil
+}
+
+func (r *run[S]) restoreJoin(id string) bool {
+	for j, n := range r.core.joins {
+		if r.core.metas[n].id == id {
+			r.waiting[j] = true
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,101 @@
+package flow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/a2aexec/a2aexec/hitl"
+)
+
+var errNoStore = errors.New("flow: a run is resumed from a store, see WithStore")
+
+// Resume continues a run from its last checkpoint: after a failure, a pause, a
+// crash. Nodes that have completed do not run again; a node that had failed, or whose
+// questions now all have answers, runs again from its start with the state it
+// saw first. A node with an open question stays where it is.
+//
+// Besides what [Compiled.Run] returns there are errors of a run that was not
+// resumed: [ErrUnknownRun] and other errors of the store, [ErrFinished],
+// [ErrGraphChanged], [ErrUnknownAsk] for an answer nobody waits for, and
+// [ErrConflict] when somebody else resumed it at the same time. They leave the
+// run as it was.
+func (c *Compiled[S]) Resume(ctx context.Context, runID string, opts ...RunOption) (Result[S], error) {
+	r := &run[S]{c: c}
+	if err := r.reopen(ctx, runID, opts); err != nil {
+		return Result[S]{}, fmt.Errorf("resume run %q: %w", runID, err)
+	}
+	if !r.merged && r.first(ready) < 0 && len(r.cfg.answers) == 0 && r.isParked() {
+		r.conclude()
+		return r.result(), nil
+	}
+	if err := r.save(ctx, statusRunning); err != nil {
+		if isAmong(err, ErrConflict) {
+			return Result[S]{}, fmt.Errorf("resume run %q: %w", runID, err)
+		}
+		return r.result(), r.fail(r.nextNode(), err)
+	}
+	return r.drive(ctx)
+}
+
+// reopen loads a run and takes in the answers.
+func (r *run[S]) reopen(ctx context.Context, runID string, opts []RunOption) error {
+	if err := r.open(runID, opts); err != nil {
+		return err
+	}
+	if r.cfg.store == nil {
+		return errNoStore
+	}
+	var last Checkpoint
+	err := contain(func() (err error) {
+		last, err = r.cfg.store.Load(ctx, runID)
+		return err
+	})
+	if err != nil {
+		return &StoreError{Op: "load", Err: err}
+	}
+	in, err := r.parse(last.Data)
+	if err != nil {
+		return err
+	}
+	r.store.seq = last.Seq
+	if err := r.restore(in); err != nil {
+		return &StoreError{Op: "decode", Err: err}
+	}
+	return r.take(r.cfg.answers)
+}
+
+// take accepts answers to open questions. A node whose questions are all
+// answered is ready to run again.
+func (r *run[S]) take(answers []answer) error {
+	for _, a := range answers {
+		if !r.answer(a) {
+			return fmt.Errorf("%w: %q", ErrUnknownAsk, a.id)
+		}
+	}
+	for _, node := range r.front {
+		if p := &r.nodes[node]; p.phase == parked && len(p.known().asks) == 0 {
+			p.phase = ready
+		}
+	}
+	return nil
+}
+
+func (r *run[S]) answer(a answer) bool {
+	for _, node := range r.front {
+		asks := r.nodes[node].known().asks
+		at := slices.IndexFunc(asks, func(ask *hitl.Interrupt) bool { return ask.ID() == a.id })
+		if at < 0 {
+			continue
+		}
+		r.nodes[node].asks = slices.Delete(asks, at, at+1)
+		if r.answers == nil {
+			r.answers = map[string]json.RawMessage{}
+		}
+		r.answers[a.id] = a.data
+		return true
+	}
+	return false
+}
