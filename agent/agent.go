@@ -35,6 +35,8 @@ type Agent struct {
 	invoke      InvokeFunc
 	stream      StreamFunc
 	validate    ValidateFunc
+	release     []func(ctx context.Context, taskID string)
+	flow        bool
 	faults      []error
 }
 
@@ -56,7 +58,10 @@ func New(name string, opts ...Option) *Agent {
 		a.fault("name: expected a non-empty name")
 	}
 	if a.invoke == nil && a.stream == nil {
-		a.fault("code: expected agent.Invoke, agent.Stream or both")
+		a.fault("code: expected agent.Invoke, agent.Stream or both, or agent.Flow")
+	}
+	if a.flow && a.invoke != nil {
+		a.fault("code: agent.Flow beside agent.Invoke: a flow has no fallback")
 	}
 	return a
 }
@@ -108,6 +113,19 @@ func Validate(f ValidateFunc) Option {
 	}}
 }
 
+// OnRelease gives the agent a function that is called when a task ends while
+// nothing of it runs: it was parked and is canceled. What the agent keeps for
+// the task's resume can be forgotten. Several are called in order.
+func OnRelease(f func(ctx context.Context, taskID string)) Option {
+	return Option{func(a *Agent) {
+		if f == nil {
+			a.fault("OnRelease: expected a function, got nil")
+			return
+		}
+		a.release = append(a.release, f)
+	}}
+}
+
 // Description says what the agent does; the agent card shows it. Default: the
 // agent's name.
 func Description(text string) Option {
@@ -123,6 +141,13 @@ func (a *Agent) Description() string {
 		return a.name
 	}
 	return a.description
+}
+
+// Release calls the [OnRelease] functions. Whoever runs the agent calls it.
+func (a *Agent) Release(ctx context.Context, taskID string) {
+	for _, f := range a.release {
+		f(ctx, taskID)
+	}
 }
 
 // Err reports everything that is wrong with the agent's definition, joined.

@@ -39,7 +39,7 @@ func TestErr(t *testing.T) {
 		{"a nil Stream", agent.New("a", agent.Invoke(nothing), agent.Stream(nil)), []string{"Stream: expected a function"}},
 		{"a nil text function", agent.New("a", agent.Invoke(agent.TextFunc(nil))), []string{"Invoke: expected a function"}},
 		{"a nil data function", agent.New("a", agent.Invoke(agent.DataFunc[int, int](nil))), []string{"Invoke: expected a function"}},
-		{"everything at once", agent.New("", agent.Invoke(nil), agent.Stream(nil)), []string{"name", "Invoke: expected", "Stream: expected", "agent.Invoke, agent.Stream or both"}},
+		{"everything at once", agent.New("", agent.Invoke(nil), agent.Stream(nil)), []string{"name", "Invoke: expected", "Stream: expected", "agent.Invoke, agent.Stream or both, or agent.Flow"}},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {

@@ -43,7 +43,7 @@ func ExampleNew_wrong() {
 	// Output:
 	// agent "": Stream: expected a function, got nil
 	// agent "": name: expected a non-empty name
-	// agent "": code: expected agent.Invoke, agent.Stream or both
+	// agent "": code: expected agent.Invoke, agent.Stream or both, or agent.Flow
 }
 
 func ExampleStream() {

@@ -46,6 +46,8 @@ type RequestInfo struct {
 	// AcceptedOutputModes are the media types the client accepts; empty for no
 	// preference.
 	AcceptedOutputModes []string
+	// AcceptLanguage is the request's Accept-Language header, "" without one.
+	AcceptLanguage string
 	// Streaming is true when the client asked for a stream of events.
 	Streaming bool
 }
@@ -125,6 +127,11 @@ func (r *Request) Metadata() map[string]any {
 // AcceptedOutputModes are the media types the client accepts; empty for no
 // preference.
 func (r *Request) AcceptedOutputModes() []string { return slices.Clone(r.in.AcceptedOutputModes) }
+
+// AcceptLanguage is the request's Accept-Language header (RFC 9110 section
+// 12.5.4), or the gRPC metadata of that name; "" without one. Package
+// errcode/catalog reads it.
+func (r *Request) AcceptLanguage() string { return r.in.AcceptLanguage }
 
 // Streaming reports whether the client follows the run as a stream of events.
 func (r *Request) Streaming() bool { return r.in.Streaming }

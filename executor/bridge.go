@@ -5,6 +5,7 @@ package executor
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -53,8 +54,14 @@ func requestOf(ec *a2asrv.ExecutorContext, c call) *agent.Request {
 		User:                userOf(ec.User),
 		Tenant:              ec.Tenant,
 		AcceptedOutputModes: c.outputModes,
+		AcceptLanguage:      languageOf(ec.ServiceParams),
 		Streaming:           c.streaming,
 	})
+}
+
+func languageOf(p *a2asrv.ServiceParams) string {
+	values, _ := p.Get("accept-language")
+	return strings.Join(values, ", ")
 }
 
 func userOf(u *a2asrv.User) agent.User {

@@ -69,7 +69,19 @@ func (x *agentExecutor) Cancel(ctx context.Context, ec *a2asrv.ExecutorContext) 
 			}
 		}
 		yield(a2a.NewStatusUpdateEvent(ec, a2a.TaskStateCanceled, nil), nil)
+		x.release(ctx, ec.TaskID)
 	}
+}
+
+// release tells the agent that a parked task has ended. Its code is the user's,
+// as far as a store of theirs is called.
+func (x *agentExecutor) release(ctx context.Context, id a2a.TaskID) {
+	defer func() {
+		if v := recover(); v != nil {
+			_ = x.panicked(ctx, v) // logged; the task is canceled all the same
+		}
+	}()
+	x.agent.Release(ctx, string(id))
 }
 
 // stored is told of every task that was stored.

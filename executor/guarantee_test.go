@@ -163,10 +163,7 @@ func TestWorstHandlers(t *testing.T) {
 func TestFailureAfterManyArtifacts(t *testing.T) {
 	t.Parallel()
 	const artifacts = 50
-	runs := 20
-	if long() {
-		runs = 1000
-	}
+	runs := repeats(20, 100)
 	a := streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
 		for i := range artifacts {
 			if err := w.Artifact(fmt.Sprint(i)).Text("x"); err != nil {

@@ -3,11 +3,21 @@ package executor_test
 import (
 	"bytes"
 	"os"
+	"strconv"
 	"sync"
 )
 
-// long reports whether the longer runs are asked for, as CI does.
-func long() bool { return os.Getenv("A2AEXEC_LONG") != "" }
+// repeats is how often a test of something random is repeated: a little, more
+// in CI (A2AEXEC_LONG), or as often as A2AEXEC_REPEATS says.
+func repeats(little, ci int) int {
+	if n, err := strconv.Atoi(os.Getenv("A2AEXEC_REPEATS")); err == nil && n > 0 {
+		return n
+	}
+	if os.Getenv("A2AEXEC_LONG") != "" {
+		return ci
+	}
+	return little
+}
 
 type syncBuffer struct {
 	mu sync.Mutex

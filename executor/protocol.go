@@ -132,7 +132,7 @@ func (p *protocol) validate(ctx context.Context, req *a2a.SendMessageRequest, st
 		Message: req.Message, Task: task,
 		TaskID: string(req.Message.TaskID), ContextID: req.Message.ContextID,
 		Metadata: req.Metadata, User: callerOf(ctx), Tenant: req.Tenant,
-		AcceptedOutputModes: outputModesOf(req), Streaming: streaming,
+		AcceptedOutputModes: outputModesOf(req), AcceptLanguage: callerLanguage(ctx), Streaming: streaming,
 	})
 	if err := p.askValidator(ctx, ar); err != nil {
 		return p.refusal(err)
@@ -224,6 +224,13 @@ func outputModesOf(req *a2a.SendMessageRequest) []string {
 		return nil
 	}
 	return req.Config.AcceptedOutputModes
+}
+
+func callerLanguage(ctx context.Context) string {
+	if c, ok := a2asrv.CallContextFrom(ctx); ok {
+		return languageOf(c.ServiceParams())
+	}
+	return ""
 }
 
 func callerOf(ctx context.Context) agent.User {

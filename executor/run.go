@@ -14,6 +14,7 @@ import (
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/internal/errtree"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -220,7 +221,7 @@ func (r *run) closeWriter() bool {
 // mayFallBack decides whether Invoke may run after Stream failed with err, and
 // closes Stream's writer so that nothing can be sent twice.
 func (r *run) mayFallBack(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || hitl.Find(err) != nil {
+	if ctx.Err() != nil || hitl.Find(err) != nil || inFlow(err) {
 		return false
 	}
 	switch r.table.Classify(err).Code {
@@ -235,6 +236,16 @@ func (r *run) mayFallBack(ctx context.Context, err error) bool {
 	}
 	r.retried++
 	return true
+}
+
+// inFlow reports whether a node of a flow failed: a flow is one run, whichever
+// way it is called, and does not fall back to itself.
+func inFlow(err error) (yes bool) {
+	errtree.Walk(err, func(e error) bool {
+		_, yes = e.(interface{ ErrorNode() (id, kind string) })
+		return !yes
+	})
+	return yes
 }
 
 // seal closes the writer in use and lets no other be opened.

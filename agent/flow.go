@@ -1,0 +1,262 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/flow"
+	"github.com/a2aexec/a2aexec/stream"
+)
+
+// Flow makes an agent of a flow. For a task's first message begin makes the
+// flow's state of the request; when the flow has ended well, finish makes the
+// result of its state. Both may fail like any agent's code.
+//
+//   - When a node fails, the outputs of the completed nodes become the task's
+//     artifacts before it fails, and the failure names the node and them
+//     (data.node, data.flow.completedNodes). A guardrail discards them.
+//   - A node streams through the writer in its context, and asks with hitl.Ask:
+//     the task is parked, and the next message resumes the same run with the
+//     answer, without running completed nodes again. The answer is the message's
+//     first data part, its text without one; where several nodes ask, a data
+//     part of the form {"answers": {ID: value}} answers them at once, by the ids
+//     in the questions' data parts, and otherwise one is asked after the other.
+//   - It is one run whichever way it is called: there is no fallback, and
+//     [Invoke] and [Stream] beside it are faults.
+//
+// The run's id is the task's id and the flow's name. A run is forgotten when
+// its task ends; see [FlowParked] for one that nobody answers.
+func Flow[S any](
+	c *flow.Compiled[S],
+	begin func(ctx context.Context, req *Request) (S, error),
+	finish func(ctx context.Context, state S) (*Result, error),
+	opts ...FlowOption,
+) Option {
+	return Option{func(a *Agent) {
+		r, err := NewFlowRunner(c, begin, finish, opts...)
+		if err != nil {
+			a.fault(err.Error())
+			return
+		}
+		Stream(r.Stream).apply(a)
+		OnRelease(r.Release).apply(a)
+		a.flow = true
+	}}
+}
+
+// FlowRunner runs a flow for an agent that does more than that: its Stream is
+// called by the agent's own Stream function, for a task's first message and for
+// the answers to the flow's questions, and its Release is given to [OnRelease].
+// One task may run several flows of different names. It is safe for concurrent
+// use. See [Flow].
+type FlowRunner[S any] struct {
+	flowConfig
+	flow   *flow.Compiled[S]
+	begin  func(context.Context, *Request) (S, error)
+	finish func(context.Context, S) (*Result, error)
+}
+
+// NewFlowRunner makes a runner; the arguments are those of [Flow]. The error
+// names every fault of them.
+func NewFlowRunner[S any](
+	c *flow.Compiled[S],
+	begin func(ctx context.Context, req *Request) (S, error),
+	finish func(ctx context.Context, state S) (*Result, error),
+	opts ...FlowOption,
+) (*FlowRunner[S], error) {
+	if c == nil || begin == nil || finish == nil {
+		return nil, errors.New("Flow: expected a compiled flow and two functions, got nil")
+	}
+	cfg := flowConfig{maxParked: 10_000, parkedFor: 24 * time.Hour}
+	var faults []error
+	for _, o := range opts {
+		if o.apply != nil {
+			faults = append(faults, o.apply(&cfg))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	if cfg.store == nil {
+		cfg.store = flow.NewMemory()
+		cfg.parked = newParkedRuns(cfg.store, cfg.maxParked, cfg.parkedFor)
+	}
+	return &FlowRunner[S]{flow: c, begin: begin, finish: finish, flowConfig: cfg}, nil
+}
+
+// FlowOption configures [Flow].
+type FlowOption struct{ apply func(*flowConfig) error }
+
+type flowConfig struct {
+	store     flow.Store
+	parked    *parkedRuns // nil with a store of the user's
+	maxParked int
+	parkedFor time.Duration
+	run       []flow.RunOption
+}
+
+// FlowStore keeps the runs in a store, so that they outlive the process.
+// Default: in memory.
+func FlowStore(s flow.Store) FlowOption {
+	return FlowOption{func(c *flowConfig) error {
+		if s == nil {
+			return errors.New("FlowStore: expected a store, got nil")
+		}
+		c.store = s
+		return nil
+	}}
+}
+
+// FlowParked bounds what is kept in memory for tasks that wait for an answer:
+// how many runs, and how long each. One that is forgotten fails with NOT_FOUND,
+// reason flow_run_expired, when the answer comes after all. Default: 10,000
+// runs, 24 hours. It does not apply with [FlowStore].
+func FlowParked(runs int, each time.Duration) FlowOption {
+	return FlowOption{func(c *flowConfig) error {
+		if runs <= 0 || each <= 0 {
+			return fmt.Errorf("FlowParked: %d runs, %v: expected more than 0 of both", runs, each)
+		}
+		c.maxParked, c.parkedFor = runs, each
+		return nil
+	}}
+}
+
+// FlowRun adds options to each run and resume of the flow: a step limit, an
+// event hook. The store is [FlowStore]'s.
+func FlowRun(opts ...flow.RunOption) FlowOption {
+	return FlowOption{func(c *flowConfig) error {
+		c.run = append(c.run, opts...)
+		return nil
+	}}
+}
+
+func (f *FlowRunner[S]) runID(taskID string) string { return taskID + "/" + f.flow.Name() }
+
+// Stream is a [StreamFunc]: it runs the flow for req, or resumes it with the
+// answer that req is.
+func (f *FlowRunner[S]) Stream(ctx context.Context, req *Request, _ *stream.Writer) (*Result, error) {
+	id := f.runID(req.TaskID())
+	parked := false
+	defer func() { // not when user code panics or exits either
+		if !parked {
+			f.forget(ctx, id)
+		}
+	}()
+	res, err := f.advance(ctx, id, req)
+	if res.Paused() && err == nil && len(res.Asks()) > 0 {
+		parked = true
+		f.park(ctx, id)
+		return nil, res.Asks()[0]
+	}
+	if err != nil {
+		return &Result{Artifacts: artifactsOf(res.Outputs())}, failureOf(ctx, err, res.Retries())
+	}
+	return f.finish(ctx, res.State)
+}
+
+// advance runs the flow, or resumes it with the answers to its questions.
+func (f *FlowRunner[S]) advance(ctx context.Context, id string, req *Request) (flow.Result[S], error) {
+	opts := append([]flow.RunOption{flow.WithStore(f.store)}, f.run...)
+	question, asked := req.Question()
+	if !asked {
+		state, err := f.begin(ctx, req)
+		if err != nil {
+			return flow.Result[S]{}, err
+		}
+		return f.flow.Run(ctx, id, state, opts...)
+	}
+	if f.parked != nil {
+		f.parked.remove(id)
+	}
+	for ask, value := range answersOf(question, req) {
+		opts = append(opts, flow.Answer(ask, value))
+	}
+	res, err := f.flow.Resume(ctx, id, opts...)
+	if errors.Is(err, flow.ErrUnknownRun) {
+		err = errcode.New(errcode.NotFound, "flow_run_expired", errcode.Cause(err),
+			errcode.Message("The question was asked too long ago; please start again."))
+	}
+	return res, err
+}
+
+// answersOf reads the answers out of a message, by the ids of the questions.
+func answersOf(q Question, req *Request) map[string]any {
+	id, _ := q.Data["id"].(string)
+	data := req.Data()
+	if len(data) == 0 {
+		return map[string]any{id: req.Text()}
+	}
+	if m, ok := data[0].(map[string]any); ok && len(m) == 1 {
+		if answers, ok := m["answers"].(map[string]any); ok {
+			return answers
+		}
+	}
+	return map[string]any{id: data[0]}
+}
+
+func (f *FlowRunner[S]) park(ctx context.Context, id string) {
+	if f.parked != nil {
+		f.parked.add(ctx, id)
+	}
+}
+
+// forget removes a run whose task has ended. An error leaves the run behind,
+// which its store's own retention must take care of.
+func (f *FlowRunner[S]) forget(ctx context.Context, id string) {
+	_ = f.store.Delete(context.WithoutCancel(ctx), id)
+}
+
+// Release forgets the run of a task that ended while it was parked.
+func (f *FlowRunner[S]) Release(ctx context.Context, taskID string) {
+	if f.parked != nil {
+		f.parked.remove(f.runID(taskID))
+	}
+	f.forget(ctx, f.runID(taskID))
+}
+
+// artifactsOf makes each output an artifact, named after its node.
+func artifactsOf(outputs []flow.Output) []Artifact {
+	var out []Artifact
+	for _, o := range outputs {
+		if o.NoArtifact {
+			continue
+		}
+		out = append(out, Artifact{
+			Name: o.Node, Parts: []stream.Part{partOf(o.Value)},
+			Metadata: map[string]any{"node": o.Node, "kind": o.Kind},
+		})
+	}
+	return out
+}
+
+func partOf(v any) stream.Part {
+	switch v := v.(type) {
+	case string:
+		return stream.TextPart(v)
+	case []byte:
+		return stream.FilePart(stream.File{Bytes: v})
+	case stream.File:
+		return stream.FilePart(v)
+	case *stream.File:
+		if v != nil {
+			return stream.FilePart(*v)
+		}
+	}
+	return stream.DataPart(v)
+}
+
+// failureOf classifies a flow's error with the server's table, to add how often
+// its nodes were retried.
+func failureOf(ctx context.Context, err error, retries int) error {
+	if retries == 0 {
+		return err
+	}
+	e := errcode.TableFrom(ctx).Convert(err)
+	if retries <= e.Retried() {
+		return err
+	}
+	return e.With(errcode.Retried(retries))
+}
