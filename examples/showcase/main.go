@@ -30,6 +30,10 @@ func main() {
 }
 
 func serve(ctx context.Context, addr, grpcAddr string) error {
+	a, err := showcase.New()
+	if err != nil {
+		return err
+	}
 	opts := []executor.Option{
 		executor.Version("0.1.0"),
 		executor.OnListen(func(httpAddr, grpcAddr net.Addr) {
@@ -43,5 +47,5 @@ func serve(ctx context.Context, addr, grpcAddr string) error {
 	if grpcAddr != "" {
 		opts = append(opts, executor.GRPCAddr(grpcAddr))
 	}
-	return executor.Serve(ctx, addr, showcase.New(), opts...)
+	return executor.Serve(ctx, addr, a, opts...)
 }

@@ -33,12 +33,16 @@ func main() {
 
 // tour runs every story against a server of its own.
 func tour(ctx context.Context, out io.Writer) error {
+	a, err := showcase.New()
+	if err != nil {
+		return err
+	}
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
 	addr := make(chan string, 1)
 	served := make(chan error, 1)
 	go func() {
-		served <- executor.Serve(serving, "127.0.0.1:0", showcase.New(),
+		served <- executor.Serve(serving, "127.0.0.1:0", a,
 			executor.Version("0.1.0"),
 			executor.Logger(slog.New(slog.DiscardHandler)),
 			executor.OnListen(func(httpAddr, _ net.Addr) { addr <- "http://" + httpAddr.String() }))

@@ -5,6 +5,7 @@ package showcase
 
 import (
 	"context"
+	"embed"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,27 +13,53 @@ import (
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/errcode/catalog"
 	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
-// New makes the agent. It has both an Invoke and a Stream function.
-func New() *agent.Agent {
+//go:embed errors.yaml
+var catalogue embed.FS
+
+// New makes the agent. It has both an Invoke and a Stream function. The error
+// tells what is wrong with its flows and its catalogue.
+func New() (*agent.Agent, error) {
+	flows, err := newFlows()
+	if err != nil {
+		return nil, err
+	}
+	codes, err := catalog.Load(catalogue, "errors.yaml")
+	if err != nil {
+		return nil, err
+	}
+	run := func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+		code, isDomain := strings.CutPrefix(req.Text(), "domain ")
+		switch {
+		case isFlow(req):
+			return flows.run(ctx, req, w)
+		case isDomain:
+			raise := codes.For(catalog.AcceptLanguage(req.AcceptLanguage())...)
+			return nil, raise.Error(catalog.Key(code))
+		case req.Text() == earlyFail && req.Streaming():
+			return nil, kinds["invoke"](ctx)
+		}
+		return answer(ctx, req, w)
+	}
 	return agent.New("showcase",
 		agent.Description("Shows every way in which an agent can answer, chosen by the message's text."),
-		agent.Invoke(func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
-			if req.Text() == earlyFail {
-				return agent.Text("from invoke"), nil
-			}
-			w, _ := stream.FromContext(ctx)
-			return answer(ctx, req, w)
-		}),
-		agent.Stream(func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
-			if req.Text() == earlyFail {
-				return nil, kinds["invoke"](ctx)
-			}
-			return answer(ctx, req, w)
-		}))
+		agent.Invoke(invoke(run)), agent.Stream(run), agent.OnRelease(flows.release)), nil
+}
+
+// invoke answers in one go as the other function does in a stream, but for the
+// row that shows how one stands in for the other.
+func invoke(f agent.StreamFunc) agent.InvokeFunc {
+	return func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
+		if req.Text() == earlyFail {
+			return agent.Text("from invoke"), nil
+		}
+		w, _ := stream.FromContext(ctx)
+		return f(ctx, req, w)
+	}
 }
 
 // earlyFail is the one row that depends on how the agent is called: its Stream

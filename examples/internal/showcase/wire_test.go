@@ -35,7 +35,11 @@ type binding struct {
 // binding and generation.
 func bindings(t *testing.T) []binding {
 	t.Helper()
-	srv, err := executor.NewServer(showcase.New(), executor.Logger(slog.New(slog.DiscardHandler)))
+	a, err := showcase.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv, err := executor.NewServer(a, executor.Logger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,6 +280,103 @@ func TestOtherRowsOnEveryBinding(t *testing.T) {
 				t.Errorf("empty (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestDomainRow fails with each code of the catalogue, in the language asked for.
+func TestDomainRow(t *testing.T) {
+	for _, b := range bindings(t) {
+		t.Run(b.name, func(t *testing.T) {
+			for _, code := range []string{"DOC_001", "DOC_002", "DOC_003", "DOC_004", "DOC_005", "DOC_006", "DOC_007", "DOC_008"} {
+				e, ok := errcode.FromTask(blocking(t, b.client, message("domain "+code)))
+				if !ok || e.DomainCode() != code || e.Domain() != "subject-management" {
+					t.Errorf("%s: got %v of %s", code, e, e.Domain())
+				}
+			}
+			e, _ := errcode.FromTask(blocking(t, b.client, message("domain DOC_004")))
+			if d, ok := e.RetryAfter(); !ok || d.Seconds() != 60 || !errcode.Is(e, errcode.RateLimited) {
+				t.Errorf("DOC_004: got %v after %v", e, d)
+			}
+			ctx := a2aclient.AttachServiceParams(t.Context(), a2aclient.ServiceParams{"Accept-Language": {"ko-KR, en;q=0.5"}})
+			res, err := b.client.SendMessage(ctx, message("domain DOC_005"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			task, ok := res.(*a2a.Task)
+			if !ok {
+				t.Fatalf("got %T", res)
+			}
+			if e, _ := errcode.FromTask(task); e.Message() != "문서의 유효 기간이 지났습니다." {
+				t.Errorf("in Korean: got %q", e.Message())
+			}
+			expectFailure(t, blocking(t, b.client, message("domain NOPE")), errcode.Internal, "unknown_domain_code")
+		})
+	}
+}
+
+// TestFlowRows goes through "flow MODE": completed nodes' outputs are kept, the
+// failing node is named, a question resumes the same run.
+func TestFlowRows(t *testing.T) {
+	for _, b := range bindings(t) {
+		t.Run(b.name, func(t *testing.T) {
+			if got := textOf(blocking(t, b.client, message("flow ok"))); got != "found terms of loan 4711" {
+				t.Errorf("flow ok: got %q", got)
+			}
+			for mode, want := range map[string]struct {
+				code   errcode.Code
+				reason string
+			}{
+				"fail":    {errcode.UpstreamUnavailable, "component_invoke_error"},
+				"panic":   {errcode.Internal, "panic"},
+				"timeout": {errcode.UpstreamTimeout, "deadline_exceeded"},
+			} {
+				for _, task := range []*a2a.Task{
+					blocking(t, b.client, message("flow "+mode)), streamEnd(t, b.client, "flow "+mode),
+				} {
+					expectFailure(t, task, want.code, want.reason)
+					expectFlow(t, mode, task, errcode.Node{ID: "rag_search", Kind: "business"},
+						errcode.Flow{ID: "loan", CompletedNodes: []string{"fetch_subject"}}, "loan 4711")
+				}
+			}
+			blocked := streamEnd(t, b.client, "flow guardrail")
+			expectFailure(t, blocked, errcode.GuardrailBlocked, "guardrail_blocked_error")
+			expectFlow(t, "guardrail", blocked, errcode.Node{ID: "rag_search", Kind: "business"},
+				errcode.Flow{ID: "loan", CompletedNodes: []string{"fetch_subject"}}, "")
+
+			parallel := streamEnd(t, b.client, "flow parallel-fail")
+			expectFailure(t, parallel, errcode.UpstreamUnavailable, "component_invoke_error")
+			expectFlow(t, "parallel-fail", parallel, errcode.Node{ID: "b", Kind: "business"},
+				errcode.Flow{ID: "fanout", CompletedNodes: []string{"a"}}, "from a")
+
+			asked := blocking(t, b.client, message("flow ask"))
+			if asked.Status.State != a2a.TaskStateInputRequired || asked.Status.Message.Parts[0].Text() != "What amount?" {
+				t.Fatalf("flow ask: got %+v", asked.Status)
+			}
+			reply := &a2a.SendMessageRequest{Message: a2a.NewMessageForTask(a2a.MessageRoleUser, asked, a2a.NewTextPart("1000"))}
+			if got := textOf(blocking(t, b.client, reply)); got != "runs: fetch_subject=1 rag_search=1 generate_response=2" {
+				t.Errorf("flow ask, answered: got %q", got)
+			}
+		})
+	}
+}
+
+func expectFlow(t *testing.T, mode string, task *a2a.Task, node errcode.Node, flow errcode.Flow, kept string) {
+	t.Helper()
+	e, ok := errcode.FromTask(task)
+	if !ok {
+		t.Errorf("flow %s: no failure", mode)
+		return
+	}
+	gotNode, _ := e.Node()
+	gotFlow, _ := e.Flow()
+	if diff := cmp.Diff(node, gotNode) + cmp.Diff(flow, gotFlow); diff != "" {
+		t.Errorf("flow %s (-want +got):\n%s", mode, diff)
+	}
+	if got := textOf(task); got != kept {
+		t.Errorf("flow %s: kept %q, want %q", mode, got, kept)
+	}
+	if e.Retried() != 0 {
+		t.Errorf("flow %s: retried %d, a flow does not fall back", mode, e.Retried())
 	}
 }
 
