@@ -13,6 +13,7 @@ import (
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/executor"
+	"github.com/a2aexec/a2aexec/stream"
 )
 
 // handWritten is the least that an author writes on the bare host: the task
@@ -94,5 +95,73 @@ func BenchmarkStreamingSend(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// chunkByChunk is a hand-written stream on the bare host: an event a chunk.
+type chunkByChunk struct {
+	handWritten
+	n int
+}
+
+func (c chunkByChunk) Execute(_ context.Context, ec *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		ok := yield(a2a.NewSubmittedTask(ec, ec.Message), nil)
+		first := a2a.NewArtifactEvent(ec, a2a.NewTextPart(chunk20))
+		for i := 0; ok && i < c.n; i++ {
+			ev := first
+			if i > 0 {
+				ev = a2a.NewArtifactUpdateEvent(ec, first.Artifact.ID, a2a.NewTextPart(chunk20))
+			}
+			ok = yield(ev, nil)
+		}
+		_ = ok && yield(a2a.NewStatusUpdateEvent(ec, a2a.TaskStateCompleted, nil), nil)
+	}
+}
+
+const chunk20 = "twenty bytes long.. "
+
+// BenchmarkStreamBurst streams chunks of 20 bytes as fast as it goes. The bare
+// host's cost grows with the square of their number: 5,000 take it most of a
+// minute, so it is measured to 1,000.
+func BenchmarkStreamBurst(b *testing.B) {
+	quiet := slog.New(slog.DiscardHandler)
+	ours := func(n int) a2asrv.RequestHandler {
+		h, err := executor.NewHandler(agent.New("bench", agent.Stream(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+			for range n {
+				if err := w.Text(chunk20); err != nil {
+					return nil, err
+				}
+			}
+			return nil, nil
+		})), executor.Logger(quiet))
+		if err != nil {
+			b.Fatal(err)
+		}
+		return h
+	}
+	for _, n := range []int{100, 1000, 5000, 20_000} {
+		cases := map[string]a2asrv.RequestHandler{"executor": ours(n)}
+		if n <= 1000 {
+			cases["host"] = a2asrv.NewHandler(chunkByChunk{n: n}, a2asrv.WithLogger(quiet))
+		}
+		for _, name := range []string{"host", "executor"} {
+			h, ok := cases[name]
+			if !ok {
+				continue
+			}
+			b.Run(fmt.Sprintf("chunks=%d/%s", n, name), func(b *testing.B) {
+				b.ReportAllocs()
+				ctx, _ := a2asrv.NewCallContext(b.Context(), nil)
+				for b.Loop() {
+					msg := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hi"))
+					for _, err := range h.SendStreamingMessage(ctx, &a2a.SendMessageRequest{Message: msg}) {
+						if err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
+		}
 	}
 }

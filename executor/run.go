@@ -203,7 +203,7 @@ func (r *run) open(ctx context.Context) (*stream.Writer, error) {
 	if r.sealed {
 		return nil, context.Cause(ctx)
 	}
-	w, control := stream.New(sink{r})
+	w, control := stream.NewBuffered(sink{r}, r.buffer)
 	r.control = control
 	return w, nil
 }

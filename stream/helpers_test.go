@@ -3,6 +3,7 @@ package stream_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -46,12 +47,21 @@ func (r *recorder) call(keep func()) error {
 		defer r.mu.Unlock()
 		r.busy = false
 	}()
+	r.mu.Lock()
+	defer r.mu.Unlock() // before the other deferred call
 	r.calls++
 	if r.refuse[r.calls-1] {
 		return errSink
 	}
 	keep()
 	return nil
+}
+
+// sent gives the chunks taken so far.
+func (r *recorder) sent() []stream.Chunk {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.chunks)
 }
 
 // lines renders chunks, one a line, with everything a client would see.

@@ -3,7 +3,9 @@ package stream
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
+	"time"
 )
 
 // ErrClosed is returned by every write after the run has ended, after its
@@ -47,6 +49,16 @@ type Writer struct {
 	sink   Sink // nil once closed
 	known  map[string]*artifact
 	opened []*artifact // in the order of their first chunks
+
+	buffer   Buffer
+	waiting  []*artifact // with something held back, in the order it was written
+	size     int         // of all that is held back
+	progress string      // held back
+	chunks   int         // sent so far
+	last     time.Time   // when something was sent
+	timer    *time.Timer // nil unless it runs
+	failed   error       // why something held back could not be sent
+	closing  []Chunk     // once closed
 }
 
 // artifact is the state of one artifact of a Writer.
@@ -54,6 +66,8 @@ type artifact struct {
 	info   Info
 	opened bool // its first chunk was sent
 	closed bool // its last chunk was sent
+	waits  bool // something is held back
+	held   held
 }
 
 // Text appends text to the run's default artifact. Empty text sends nothing.
@@ -94,7 +108,14 @@ func (w *Writer) Progress(text string) error {
 	if text == "" {
 		return nil
 	}
-	return w.sink.Progress(validText(text))
+	text = validText(text)
+	if w.buffer.Bytes > 0 && (w.timer != nil || time.Since(w.last) < w.buffer.interval(w.chunks)) {
+		w.progress = text
+		w.arm()
+		return w.failed
+	}
+	w.last = time.Now()
+	return w.sink.Progress(text)
 }
 
 func (w *Writer) write(name string, part Part) error {
@@ -110,8 +131,13 @@ func (w *Writer) write(name string, part Part) error {
 	if part.empty() {
 		return part.lost()
 	}
-	err := w.sink.Chunk(Chunk{Artifact: a.info, Parts: []Part{part}, Append: a.opened})
-	if err != nil {
+	if w.failed != nil {
+		return w.failed
+	}
+	if a.opened && w.buffer.Bytes > 0 {
+		return w.hold(a, part)
+	}
+	if err := w.emit(Chunk{Artifact: a.info, Parts: []Part{part}, Append: a.opened}); err != nil {
 		return err
 	}
 	if !a.opened {
@@ -148,10 +174,15 @@ func (w *Writer) describe(name string, opts []ArtifactOption) {
 	}
 }
 
-// closing makes the chunk that ends an open artifact. An update without parts
-// is illegal, so where nothing is left to send one empty text part is.
+// closing makes the chunk that ends an open artifact, with what is held back of
+// it. An update without parts is illegal, so where nothing is left to send one
+// empty text part is.
 func (a *artifact) closing() Chunk {
-	return Chunk{Artifact: a.info, Parts: []Part{TextPart("")}, Append: true, Last: true}
+	parts := a.held.take()
+	if len(parts) == 0 {
+		parts = []Part{TextPart("")}
+	}
+	return Chunk{Artifact: a.info, Parts: parts, Append: true, Last: true}
 }
 
 // Artifact writes to one named artifact. It shares the Writer's order and is
@@ -184,7 +215,8 @@ func (a *Artifact) Close() error {
 	}
 	st := a.w.artifact(a.name)
 	if st.opened && !st.closed {
-		if err := a.w.sink.Chunk(st.closing()); err != nil {
+		a.w.release(st)
+		if err := a.w.emit(st.closing()); err != nil {
 			return err
 		}
 	}
@@ -204,9 +236,14 @@ func Description(text string) ArtifactOption {
 // Control ends a Writer. Only whoever made the Writer has it.
 type Control struct{ w *Writer }
 
-// New makes a Writer that emits to sink, and the control over it.
-func New(sink Sink) (*Writer, Control) {
-	w := &Writer{sink: sink}
+// New makes a Writer that emits to sink, and the control over it. It holds
+// nothing back.
+func New(sink Sink) (*Writer, Control) { return NewBuffered(sink, Buffer{}) }
+
+// NewBuffered is [New] with a buffer. What the buffer holds back is sent from a
+// goroutine of its own; one that cannot be sent makes the next write fail.
+func NewBuffered(sink Sink, b Buffer) (*Writer, Control) {
+	w := &Writer{sink: sink, buffer: b}
 	return w, Control{w}
 }
 
@@ -219,18 +256,21 @@ func (c Control) Wrote() bool {
 
 // Close ends the Writer: from now on every write returns [ErrClosed]. It
 // returns whether any chunk was sent, and the chunks that close the artifacts
-// left open, in the order of their first chunks. It waits for a
-// write that the sink is handling. Closing again returns the same.
+// left open, in the order of their first chunks, with what was held back. It
+// waits for a write that the sink is handling. Closing again returns the same.
 func (c Control) Close() (wrote bool, closing []Chunk) {
 	c.w.mu.Lock()
 	defer c.w.mu.Unlock()
-	c.w.sink = nil
-	for _, a := range c.w.opened {
-		if !a.closed {
-			closing = append(closing, a.closing())
+	if c.w.sink != nil {
+		c.w.sink = nil
+		c.w.disarm()
+		for _, a := range c.w.opened {
+			if !a.closed {
+				c.w.closing = append(c.w.closing, a.closing())
+			}
 		}
 	}
-	return len(c.w.opened) > 0, closing
+	return len(c.w.opened) > 0, slices.Clone(c.w.closing)
 }
 
 type contextKey struct{}
