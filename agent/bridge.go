@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/internal/plain"
 	"github.com/a2aexec/a2aexec/stream"
 )
@@ -187,4 +188,53 @@ func cloneAny(v any) any {
 		out, _ := plain.Value(v)
 		return out
 	}
+}
+
+// answersIn reads the conversation for questions and the messages that followed
+// them.
+func answersIn(t *a2a.Task, current *a2a.Message) map[string]any {
+	answers := map[string]any{}
+	if t == nil {
+		return answers
+	}
+	open := ""
+	for _, m := range append(historyBefore(t, current), current) {
+		if m == nil {
+			continue
+		}
+		if id, isQuestion := questionID(m); isQuestion {
+			open = id
+			continue
+		}
+		if open != "" && m.Role == a2a.MessageRoleUser {
+			answers[open] = answerOf(m)
+			open = ""
+		}
+	}
+	return answers
+}
+
+// questionID is the id in a question's data part.
+func questionID(m *a2a.Message) (string, bool) {
+	if m.Role != a2a.MessageRoleAgent {
+		return "", false
+	}
+	for _, p := range m.Parts {
+		data, ok := p.Data().(map[string]any)
+		if !ok || p.Meta()["schema"] != hitl.Schema {
+			continue
+		}
+		id, ok := data["id"].(string)
+		return id, ok
+	}
+	return "", false
+}
+
+// answerOf is what a message says: its first data part, its text without one.
+func answerOf(m *a2a.Message) any {
+	c := contentOf(m)
+	if len(c.data) > 0 {
+		return cloneAny(c.data[0])
+	}
+	return c.text
 }

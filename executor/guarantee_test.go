@@ -385,6 +385,38 @@ func TestInputRequiredIsNoFailure(t *testing.T) {
 	})
 }
 
+// TestAskFromDeepInside: plain code asks several typed questions, one after the
+// other, and again where an answer does not fit.
+func TestAskFromDeepInside(t *testing.T) {
+	t.Parallel()
+	a := invoking(func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
+		name, err := hitl.Ask[string](ctx, "name", "Your name?")
+		if err != nil {
+			return nil, fmt.Errorf("step 1: %w", err)
+		}
+		age, err := hitl.Ask[int](ctx, "age", "Your age?")
+		if err != nil {
+			return nil, err
+		}
+		return agent.Text(fmt.Sprintf("%s: %s, %d", req.Original().Parts[0].Text(), name, age)), nil
+	})
+	both(t, a, func(t *testing.T, got *executortest.Got) {
+		t.Helper()
+		if data := got.AssertInputRequired(t, "Your name?"); data["id"] != "name" {
+			t.Errorf("the question's data: got %v", data)
+		}
+		got = got.Reply(t, "Ada")
+		got.AssertInputRequired(t, "Your age?")
+		got = got.Reply(t, "young")
+		if data := got.AssertInputRequired(t, "Your age?"); data["violations"] == nil {
+			t.Errorf("asked again without saying why: %v", data)
+		}
+		got = got.Reply(t, "36")
+		got.AssertCompleted(t)
+		got.AssertText(t, "go: Ada, 36")
+	})
+}
+
 func TestResults(t *testing.T) {
 	t.Parallel()
 	t.Run("rejected", func(t *testing.T) {

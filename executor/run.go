@@ -188,7 +188,8 @@ func (r *run) call(ctx context.Context, f func(context.Context, *stream.Writer) 
 	if err != nil {
 		return nil, err
 	}
-	return protect(stream.NewContext(ctx, w), r.req, func(ctx context.Context, _ *agent.Request) (*agent.Result, error) {
+	ctx = hitl.WithAsker(stream.NewContext(ctx, w), r.req.Asker())
+	return protect(ctx, r.req, func(ctx context.Context, _ *agent.Request) (*agent.Result, error) {
 		return f(ctx, w)
 	})
 }

@@ -1,0 +1,24 @@
+package agent
+
+import (
+	"context"
+
+	"github.com/a2aexec/a2aexec/hitl"
+)
+
+// Asker answers hitl.Ask in the agent's code from the task's own history: the
+// message after a question is its answer, a later answer to the same question
+// replaces an earlier one. Nothing else needs to be kept while the task is
+// parked. Whoever runs the agent puts it into the context of the agent's code.
+//
+// A question's id is its key. The answer is the message's first data part, its
+// text without one.
+func (r *Request) Asker() hitl.Asker { return asker(answersIn(r.in.Task, r.in.Message)) }
+
+type asker map[string]any
+
+// Answer implements hitl.Asker.
+func (a asker) Answer(_ context.Context, key string) (id string, answer any, answered bool, err error) {
+	answer, answered = a[key]
+	return key, answer, answered, nil
+}
