@@ -46,6 +46,8 @@ type config struct {
 	builder    errcode.Builder
 	grace      time.Duration
 	buffer     stream.Buffer
+	runTimeout time.Duration
+	inactivity time.Duration
 	middleware []func(RunFunc) RunFunc
 	onOutcome  []func(context.Context, Outcome)
 	logger     *slog.Logger
@@ -198,16 +200,41 @@ func OnOutcome(f func(context.Context, Outcome)) Option {
 	}}
 }
 
+// RunTimeout bounds how long a run may take, whatever it does. One that takes
+// longer ends as failed, UPSTREAM_TIMEOUT, reason run_timeout, with the elapsed
+// time in details, even where its code ignores its cancelled context. Default:
+// 0, no bound.
+func RunTimeout(d time.Duration) Option {
+	return Option{name: "RunTimeout", apply: func(c *config) error {
+		c.runTimeout = d
+		return notNegative(d)
+	}}
+}
+
+// InactivityTimeout bounds how long a run may go without writing anything that
+// reaches the client: a chunk, progress. It ends like that of [RunTimeout], with
+// the reason inactivity_timeout. Default: 0, no bound.
+func InactivityTimeout(d time.Duration) Option {
+	return Option{name: "InactivityTimeout", apply: func(c *config) error {
+		c.inactivity = d
+		return notNegative(d)
+	}}
+}
+
+func notNegative(d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("%v: expected 0 or more", d)
+	}
+	return nil
+}
+
 // GracePeriod is how long a run whose task was cancelled, or that the server
 // stops, may take to return before it is abandoned. Its task has ended by then
 // and nothing it writes arrives. Default: 1 s; 0 waits not at all.
 func GracePeriod(d time.Duration) Option {
 	return Option{name: "GracePeriod", apply: func(c *config) error {
-		if d < 0 {
-			return fmt.Errorf("%v: expected 0 or more", d)
-		}
 		c.grace = d
-		return nil
+		return notNegative(d)
 	}}
 }
 

@@ -92,11 +92,8 @@ func Modes(input, output []string) Option {
 // server_shutdown. Serve only. Default: 10 s; 0 ends them at once.
 func ShutdownTimeout(d time.Duration) Option {
 	return Option{name: "ShutdownTimeout", scope: scopeServe, apply: func(c *config) error {
-		if d < 0 {
-			return fmt.Errorf("%v: expected 0 or more", d)
-		}
 		c.shutdownTimeout = d
-		return nil
+		return notNegative(d)
 	}}
 }
 

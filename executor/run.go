@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -105,10 +106,13 @@ func (r *run) drive(host, ctx context.Context, yield func(a2a.Event) bool) Outco
 	return r.asStored(o)
 }
 
-// forward passes the user's writes on until there is an outcome or the run is
-// stopped. It reports whether it passed any, and whether the host still
-// listens.
+// forward passes the user's writes on until there is an outcome, the run is
+// stopped, or its time is over. It reports whether it passed any, and whether
+// the host still listens.
 func (r *run) forward(ctx context.Context, yield func(a2a.Event) bool) (o Outcome, wrote, listening bool) {
+	whole, idle := newAlarm(r.runTimeout), newAlarm(r.inactivity)
+	defer whole.stop()
+	defer idle.stop()
 	for {
 		select {
 		case ev := <-r.events:
@@ -117,6 +121,7 @@ func (r *run) forward(ctx context.Context, yield func(a2a.Event) bool) (o Outcom
 				r.cancel(errHostStopped)
 				return r.stoppedBy(stopCause(ctx)), wrote, false
 			}
+			idle.reset()
 		case o := <-r.done:
 			switch {
 			case ctx.Err() != nil:
@@ -127,7 +132,48 @@ func (r *run) forward(ctx context.Context, yield func(a2a.Event) bool) (o Outcom
 			return *o, wrote, true
 		case <-ctx.Done():
 			return r.stoppedBy(stopCause(ctx)), wrote, true
+		case <-whole.c:
+			return r.ranOut("run_timeout", r.runTimeout), wrote, true
+		case <-idle.c:
+			return r.ranOut("inactivity_timeout", r.inactivity), wrote, true
 		}
+	}
+}
+
+// ranOut stops the user's code, for which there was no more time.
+func (r *run) ranOut(reason string, limit time.Duration) Outcome {
+	elapsed := time.Since(r.started)
+	cause := errcode.New(errcode.UpstreamTimeout, reason, errcode.Source("internal:executor"),
+		errcode.Message(fmt.Sprintf("The agent took too long: stopped after %v.", elapsed.Round(time.Millisecond))),
+		errcode.Details(map[string]any{"timeoutMs": limit.Milliseconds(), "elapsedMs": elapsed.Milliseconds()}))
+	r.cancel(cause)
+	return r.stoppedBy(cause)
+}
+
+// alarm goes off after a time; c is nil, and so never ready, without one.
+type alarm struct {
+	after time.Duration
+	timer *time.Timer
+	c     <-chan time.Time
+}
+
+func newAlarm(after time.Duration) alarm {
+	if after <= 0 {
+		return alarm{}
+	}
+	t := time.NewTimer(after)
+	return alarm{after, t, t.C}
+}
+
+func (a alarm) reset() {
+	if a.timer != nil {
+		a.timer.Reset(a.after)
+	}
+}
+
+func (a alarm) stop() {
+	if a.timer != nil {
+		a.timer.Stop()
 	}
 }
 
