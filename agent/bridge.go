@@ -221,7 +221,8 @@ func questionID(m *a2a.Message) (string, bool) {
 	}
 	for _, p := range m.Parts {
 		data, ok := p.Data().(map[string]any)
-		if !ok || p.Meta()["schema"] != hitl.Schema {
+		schema := p.Meta()["schema"]
+		if !ok || schema != hitl.Schema && schema != hitl.SchemaAuth {
 			continue
 		}
 		id, ok := data["id"].(string)

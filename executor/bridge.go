@@ -154,7 +154,7 @@ func statusOf(o Outcome, info a2a.TaskInfo, now time.Time) a2a.TaskStatus {
 		s.Message = noteOf(o.result, info, "The agent declined the task.")
 	case Canceled:
 		s.State = a2a.TaskStateCanceled
-	case InputRequired:
+	case InputRequired, AuthRequired: // see park.go
 		s.State = a2a.TaskStateInputRequired
 		s.Message = a2a.NewMessageForTask(a2a.MessageRoleAgent, info, questionParts(o.interrupt)...)
 	case Failed:
@@ -178,7 +178,7 @@ func noteOf(r *agent.Result, info a2a.TaskInfo, general string) *a2a.Message {
 func questionParts(i *hitl.Interrupt) []*a2a.Part {
 	data := a2a.NewDataPart(i.Data())
 	data.MediaType = mediaJSON
-	data.SetMeta("schema", hitl.Schema)
+	data.SetMeta("schema", i.Schema())
 	return []*a2a.Part{a2a.NewTextPart(i.Prompt()), data}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/a2aexec/a2aexec/agent"
@@ -382,6 +383,40 @@ func TestInputRequiredIsNoFailure(t *testing.T) {
 			return nil, errors.Join(hitl.InputRequired("?"), &errcode.ComponentInvokeError{})
 		})
 		executortest.Run(t, a, "go").AssertFailed(t, errcode.UpstreamUnavailable)
+	})
+}
+
+func TestAuthRequired(t *testing.T) {
+	t.Parallel()
+	a := streaming(func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+		if _, asked := req.Question(); !asked {
+			if err := w.Text("so far. "); err != nil {
+				return nil, err
+			}
+		}
+		token, err := hitl.Ask[string](ctx, "token", "Please sign in.", hitl.Auth("oauth2", "accounts.read"),
+			hitl.AuthURL("https://login.example"), hitl.AuthProvider("bank"))
+		if err != nil {
+			return nil, err
+		}
+		return agent.Text("signed in with " + token), nil
+	})
+	both(t, a, func(t *testing.T, got *executortest.Got) {
+		t.Helper()
+		data := got.AssertAuthRequired(t, "Please sign in.")
+		want := map[string]any{
+			"question": "Please sign in.", "id": "token", "scheme": "oauth2", "scopes": []any{"accounts.read"},
+			"url": "https://login.example", "provider": "bank",
+		}
+		if diff := cmp.Diff(want, data); diff != "" {
+			t.Errorf("data (-want +got):\n%s", diff)
+		}
+		if got.Outcome.State != executor.AuthRequired {
+			t.Errorf("outcome: got %s", got.Outcome.State)
+		}
+		got = got.Reply(t, "t0ken")
+		got.AssertCompleted(t)
+		got.AssertText(t, "so far. signed in with t0ken")
 	})
 }
 

@@ -16,13 +16,14 @@ import (
 type State string
 
 // The states a run can end in. Completed, Failed, Canceled and Rejected end
-// the task too; InputRequired parks it until the next message.
+// the task too; InputRequired and AuthRequired park it until the next message.
 const (
 	Completed     State = "completed"
 	Failed        State = "failed"
 	Canceled      State = "canceled"
 	Rejected      State = "rejected"
 	InputRequired State = "input-required"
+	AuthRequired  State = "auth-required"
 )
 
 // Outcome is what became of one run: whatever happened, collapsed into one
@@ -99,6 +100,9 @@ func (r *run) outcome(table *errcode.Table, b errcode.Builder, res *agent.Result
 	switch i := hitl.Find(err); {
 	case i != nil:
 		o.State, o.interrupt = InputRequired, i
+		if i.Auth() {
+			o.State = AuthRequired
+		}
 	case err != nil:
 		o.State, o.Err = Failed, err
 		o.Data, o.problem = b.Data(r.failure(table, err))
@@ -153,6 +157,8 @@ func (o Outcome) taskState() a2a.TaskState {
 		return a2a.TaskStateCanceled
 	case InputRequired:
 		return a2a.TaskStateInputRequired
+	case AuthRequired:
+		return a2a.TaskStateAuthRequired
 	default:
 		return a2a.TaskStateFailed
 	}

@@ -33,6 +33,9 @@ func (p *protocol) SendMessage(ctx context.Context, req *a2a.SendMessageRequest)
 	}
 	defer p.exec.giveBack(ticket)
 	res, err := p.RequestHandler.SendMessage(withCall(ctx, req, false, ticket), req)
+	if task, ok := authEvent(res).(*a2a.Task); ok {
+		res = task
+	}
 	return res, p.correct(ctx, req, err)
 }
 
@@ -46,7 +49,18 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 		}
 		defer p.exec.giveBack(ticket)
 		for ev, err := range p.RequestHandler.SendStreamingMessage(withCall(ctx, req, true, ticket), req) {
-			if !yield(ev, p.correct(ctx, req, err)) {
+			if !yield(authEvent(ev), p.correct(ctx, req, err)) {
+				return
+			}
+		}
+	}
+}
+
+// SubscribeToTask lets the host answer.
+func (p *protocol) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTaskRequest) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		for ev, err := range p.RequestHandler.SubscribeToTask(ctx, req) {
+			if !yield(authEvent(ev), err) {
 				return
 			}
 		}

@@ -21,6 +21,7 @@ type watchedStore struct {
 // Create implements taskstore.Store.
 func (s watchedStore) Create(ctx context.Context, task *a2a.Task) (v taskstore.TaskVersion, err error) {
 	defer s.contain(ctx, &err)
+	task.Status.State = authState(task.Status)
 	v, err = s.Store.Create(ctx, task)
 	if err == nil {
 		s.exec.stored(task)
@@ -33,6 +34,7 @@ func (s watchedStore) Create(ctx context.Context, task *a2a.Task) (v taskstore.T
 func (s watchedStore) Update(ctx context.Context, req *taskstore.UpdateRequest) (v taskstore.TaskVersion, err error) {
 	defer s.contain(ctx, &err)
 	s.exec.completeFailure(req.Task)
+	req.Task.Status.State = authState(req.Task.Status)
 	v, err = s.Store.Update(ctx, req)
 	if err == nil {
 		s.exec.stored(req.Task)

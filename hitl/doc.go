@@ -1,6 +1,7 @@
 // Package hitl asks the human (or the calling agent) in the loop.
 //
-// A question is not a failure: the task is parked as input-required, what was
+// A question is not a failure: the task is parked as input-required (or, for
+// credentials, as auth-required: [AuthRequired]), what was
 // done so far stays, and the next message on the task runs the agent again
 // with the answer.
 //

@@ -18,6 +18,8 @@ type Interrupt struct { //nolint:errname // not a failure; in the manner of fs.S
 	prompt  string
 	payload map[string]any
 	dropped []string
+	auth    bool
+	members map[string]any // of a question for credentials
 }
 
 // InputRequired asks for input with a prompt for people. Return the result as
@@ -61,8 +63,11 @@ func ID(id string) Option {
 
 // Error says what is asked.
 func (i *Interrupt) Error() string {
-	if i == nil {
+	switch {
+	case i == nil:
 		return "input required"
+	case i.auth:
+		return "authentication required: " + i.prompt
 	}
 	return "input required: " + i.prompt
 }
@@ -84,13 +89,17 @@ func (i *Interrupt) Prompt() string {
 }
 
 // Data is the content of the data part: the payload's members, the prompt under
-// "question" and the id, if there is one, under "id", each unless the payload
-// has a member of that name. The map is the caller's.
+// "question", the id, if there is one, under "id", and what [Auth] and its like
+// tell, each unless the payload has a member of that name. The map is the
+// caller's.
 func (i *Interrupt) Data() map[string]any {
 	if i == nil {
 		return nil
 	}
 	m := map[string]any{"question": i.prompt}
+	for k, v := range i.members {
+		m[k], _ = plain.Value(v) // a copy
+	}
 	if i.id != "" {
 		m["id"] = i.id
 	}

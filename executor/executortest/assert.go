@@ -85,14 +85,27 @@ func (g *Got) AssertText(t TB, want string) {
 // text part and in a data part that names its schema. It returns the data.
 func (g *Got) AssertInputRequired(t TB, prompt string) map[string]any {
 	t.Helper()
-	g.AssertState(t, a2a.TaskStateInputRequired)
+	return g.assertParked(t, a2a.TaskStateInputRequired, prompt, hitl.Schema)
+}
+
+// AssertAuthRequired asserts that the task is parked for credentials, with that
+// prompt as a text part and a data part that names its schema. It returns the
+// data.
+func (g *Got) AssertAuthRequired(t TB, prompt string) map[string]any {
+	t.Helper()
+	return g.assertParked(t, a2a.TaskStateAuthRequired, prompt, hitl.SchemaAuth)
+}
+
+func (g *Got) assertParked(t TB, state a2a.TaskState, prompt, schema string) map[string]any {
+	t.Helper()
+	g.AssertState(t, state)
 	if got := g.Note(); got != prompt {
 		t.Errorf("question: got %q, want %q", got, prompt)
 	}
-	if data, ok := g.dataPart(hitl.Schema); ok {
+	if data, ok := g.dataPart(schema); ok {
 		return data
 	}
-	t.Errorf("question: no data part of schema %s", hitl.Schema)
+	t.Errorf("question: no data part of schema %s", schema)
 	return nil
 }
 

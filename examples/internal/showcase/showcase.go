@@ -79,6 +79,9 @@ var scenarios = map[string]scenario{
 
 	"stream-guardrail": streamGuardrail,
 	"ask":              ask,
+	"auth":             auth,
+	"slow":             slow,
+	"deaf":             deaf,
 	"empty":            empty,
 }
 
@@ -111,6 +114,45 @@ func empty(context.Context, string, *stream.Writer) (*agent.Result, error) {
 
 func ask(context.Context, string, *stream.Writer) (*agent.Result, error) {
 	return nil, hitl.InputRequired("What is your name?", hitl.Payload(map[string]any{"field": "name"}))
+}
+
+func auth(context.Context, string, *stream.Writer) (*agent.Result, error) {
+	return nil, hitl.AuthRequired("Please sign in to your bank.",
+		hitl.Auth("oauth2", "accounts.read"), hitl.AuthURL("https://login.bank.example/authorize"), hitl.AuthProvider("bank"))
+}
+
+// slow works for some seconds, tells how far it is, and obeys a cancel.
+func slow(ctx context.Context, arg string, w *stream.Writer) (*agent.Result, error) {
+	seconds, err := strconv.ParseFloat(arg, 64)
+	if err != nil || seconds < 0 || seconds > 600 {
+		return nil, unknown("slow " + arg)
+	}
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	end := time.NewTimer(time.Duration(seconds * float64(time.Second)))
+	defer end.Stop()
+	for n := 1; ; n++ {
+		select {
+		case <-end.C:
+			return agent.Text("done"), nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-tick.C:
+			if err := w.Progress(fmt.Sprintf("%.1f s of %s s", float64(n)/10, arg)); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// deaf sleeps for some seconds, whatever its context says.
+func deaf(_ context.Context, arg string, _ *stream.Writer) (*agent.Result, error) {
+	seconds, err := strconv.ParseFloat(arg, 64)
+	if err != nil || seconds < 0 || seconds > 600 {
+		return nil, unknown("deaf " + arg)
+	}
+	time.Sleep(time.Duration(seconds * float64(time.Second)))
+	return agent.Text("done"), nil
 }
 
 func app(context.Context, string, *stream.Writer) (*agent.Result, error) {

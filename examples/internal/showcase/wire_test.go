@@ -314,6 +314,67 @@ func TestDomainRow(t *testing.T) {
 	}
 }
 
+// TestAuthAndAnswer parks a task for credentials: the stream ends, the blocking
+// call returns, the next message resumes.
+func TestAuthAndAnswer(t *testing.T) {
+	for _, b := range bindings(t) {
+		t.Run(b.name, func(t *testing.T) {
+			asked := blocking(t, b.client, message("auth"))
+			if asked.Status.State != a2a.TaskStateAuthRequired {
+				t.Fatalf("auth: got %s", asked.Status.State)
+			}
+			data, _ := asked.Status.Message.Parts[1].Data().(map[string]any)
+			if data["scheme"] != "oauth2" || data["url"] != "https://login.bank.example/authorize" {
+				t.Errorf("auth: data %v", data)
+			}
+			reply := func(to *a2a.Task, text string) *a2a.SendMessageRequest {
+				return &a2a.SendMessageRequest{Message: a2a.NewMessageForTask(a2a.MessageRoleUser, to, a2a.NewTextPart(text))}
+			}
+			if got := textOf(blocking(t, b.client, reply(asked, "token"))); got != "you said: token" {
+				t.Errorf("answer: got %q", got)
+			}
+			asked = streamEnd(t, b.client, "auth")
+			if asked.Status.State != a2a.TaskStateAuthRequired {
+				t.Fatalf("streamed auth: got %s", asked.Status.State)
+			}
+			events := streamed(t, b.client, reply(asked, "again"))
+			if got := textOf(get(t, b.client, events[0].TaskInfo().TaskID)); got != "you said: again" {
+				t.Errorf("streamed answer: got %q", got)
+			}
+			canceled, err := b.client.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: streamEnd(t, b.client, "auth").ID})
+			if err != nil || canceled.Status.State != a2a.TaskStateCanceled {
+				t.Errorf("cancel: got %+v, %v", canceled, err)
+			}
+		})
+	}
+}
+
+// TestCancelRows cancels what works, and what does not listen.
+func TestCancelRows(t *testing.T) {
+	for _, b := range bindings(t) {
+		for _, text := range []string{"slow 60", "deaf 2"} {
+			t.Run(b.name+" "+text, func(t *testing.T) {
+				var last a2a.Event
+				for ev, err := range b.client.SendStreamingMessage(t.Context(), message(text)) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					if last == nil {
+						task, err := b.client.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: ev.TaskInfo().TaskID})
+						if err != nil || task.Status.State != a2a.TaskStateCanceled {
+							t.Errorf("cancel: got %+v, %v", task, err)
+						}
+					}
+					last = ev
+				}
+				if s, ok := last.(*a2a.TaskStatusUpdateEvent); !ok || s.Status.State != a2a.TaskStateCanceled {
+					t.Errorf("the stream ends with %+v", last)
+				}
+			})
+		}
+	}
+}
+
 // TestFlowRows goes through "flow MODE": completed nodes' outputs are kept, the
 // failing node is named, a question resumes the same run.
 func TestFlowRows(t *testing.T) {
