@@ -84,7 +84,7 @@ func (c *clean) GetExtendedAgentCard(ctx context.Context, req *a2a.GetExtendedAg
 }
 
 func messageTaskID(req *a2a.SendMessageRequest) a2a.TaskID {
-	if req.Message == nil {
+	if req == nil || req.Message == nil {
 		return ""
 	}
 	return req.Message.TaskID

@@ -351,6 +351,55 @@ func TestCancelRightAfterTheAnswer(t *testing.T) {
 	}
 }
 
+// TestTwoFollowUpsAtOnce: one wins, the other is told why not, and both while
+// the task is parked and while it works.
+func TestTwoFollowUpsAtOnce(t *testing.T) {
+	t.Parallel()
+	working, finish := make(chan struct{}), make(chan struct{})
+	h, err := executor.NewHandler(invoking(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
+		if _, asked := req.Question(); !asked {
+			return nil, hitl.InputRequired("?")
+		}
+		close(working)
+		<-finish
+		return agent.Text(req.Text()), nil
+	}), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	res, err := h.SendMessage(ctx, userMessage("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := make(chan error, 2)
+	for _, text := range []string{"one", "two"} {
+		go func() {
+			req := userMessage(text)
+			req.Message.TaskID = res.TaskInfo().TaskID
+			_, err := h.SendMessage(ctx, req)
+			results <- err
+		}()
+	}
+	<-working
+	if err := <-results; !errors.Is(err, a2a.ErrUnsupportedOperation) || !strings.Contains(err.Error(), "earlier message") {
+		t.Errorf("the loser: got %v", err)
+	}
+	late := userMessage("late")
+	late.Message.TaskID = res.TaskInfo().TaskID
+	if _, err := h.SendMessage(ctx, late); !errors.Is(err, a2a.ErrUnsupportedOperation) {
+		t.Errorf("while it works: got %v", err)
+	}
+	close(finish)
+	if err := <-results; err != nil {
+		t.Errorf("the winner: got %v", err)
+	}
+	task, err := h.GetTask(ctx, &a2a.GetTaskRequest{ID: res.TaskInfo().TaskID})
+	if err != nil || len(task.History) != 3 || task.Status.State != a2a.TaskStateCompleted {
+		t.Errorf("the task: got %+v, %v", task, err)
+	}
+}
+
 func TestFollowUpThatReusesAnID(t *testing.T) {
 	t.Parallel()
 	a := invoking(func(_ context.Context, req *agent.Request) (*agent.Result, error) {

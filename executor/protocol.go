@@ -95,8 +95,9 @@ func (p *protocol) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (
 // maxCancelPause bounds the tries of a cancel to about half a second.
 const maxCancelPause = 256 * time.Millisecond
 
-// admit refuses a message while the server goes down, one that no client may
-// send, and one that the agent's validator does not want. The ticket of one
+// admit refuses a message that no client may send, one that the agent's
+// validator does not want, one to a task that is at work, and any while the
+// server goes down. The ticket of one
 // that it admits must be given back.
 func (p *protocol) admit(ctx context.Context, req *a2a.SendMessageRequest, streaming bool) (*ticket, error) {
 	if err := wellFormed(req); err != nil {
@@ -105,11 +106,7 @@ func (p *protocol) admit(ctx context.Context, req *a2a.SendMessageRequest, strea
 	if err := p.validate(ctx, req, streaming); err != nil {
 		return nil, err
 	}
-	t := p.exec.admit()
-	if t == nil {
-		return nil, refuse(a2a.ErrInternalError, "The server is shutting down.")
-	}
-	return t, nil
+	return p.exec.admit(messageTaskID(req))
 }
 
 // wellFormed refuses what the host cannot store. It answers for the rest.

@@ -11,30 +11,61 @@ import (
 type registry struct {
 	mu       sync.Mutex
 	byTask   map[a2a.TaskID]*run
-	admitted int           // messages admitted whose run has not begun
-	running  map[*run]bool // begun, and their hooks not done
-	draining bool          // no new message is admitted
-	closed   bool          // a run that begins all the same is ended at once
-	idle     chan struct{} // closed when draining and nothing is left
+	admitted int                 // messages admitted whose run has not begun
+	awaited  map[a2a.TaskID]bool // those of them that are for a task
+	running  map[*run]bool       // begun, and their hooks not done
+	draining bool                // no new message is admitted
+	closed   bool                // a run that begins all the same is ended at once
+	idle     chan struct{}       // closed when draining and nothing is left
 }
 
 func newRegistry() *registry {
-	return &registry{byTask: map[a2a.TaskID]*run{}, running: map[*run]bool{}, idle: make(chan struct{})}
+	return &registry{
+		byTask: map[a2a.TaskID]*run{}, awaited: map[a2a.TaskID]bool{}, running: map[*run]bool{}, idle: make(chan struct{}),
+	}
 }
 
 // ticket is a message's admission. It is used up by the run that the message
 // begins, or given back.
-type ticket struct{ used bool }
+type ticket struct {
+	task a2a.TaskID // of a follow-up
+	used bool
+}
 
-// admit gives a ticket, nil when no new message is taken.
-func (g *registry) admit() *ticket {
+// Why a message is not admitted.
+var (
+	errDraining = refuse(a2a.ErrInternalError, "The server is shutting down.")
+	errBusy     = refuse(a2a.ErrUnsupportedOperation, "The task is working on an earlier message; send this one when it has ended or asks.")
+)
+
+// admit gives a ticket for a message, to that task unless task is empty. Of two
+// messages to one task at once, the second is refused.
+func (g *registry) admit(task a2a.TaskID) (*ticket, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.draining {
-		return nil
+	switch {
+	case g.draining:
+		return nil, errDraining
+	case task != "" && (g.awaited[task] || g.byTask[task].working()):
+		return nil, errBusy
+	case task != "":
+		g.awaited[task] = true
 	}
 	g.admitted++
-	return &ticket{}
+	return &ticket{task: task}, nil
+}
+
+// working reports whether the run has not handed over its ending yet.
+func (r *run) working() bool {
+	if r == nil {
+		return false
+	}
+	select {
+	case <-r.over:
+		return false
+	default:
+		return true
+	}
 }
 
 // giveBack ends an admission that began no run.
@@ -50,6 +81,7 @@ func (g *registry) use(t *ticket) {
 	if t != nil && !t.used {
 		t.used = true
 		g.admitted--
+		delete(g.awaited, t.task)
 	}
 }
 
