@@ -32,7 +32,10 @@ func (s *session) questions(f *frame, err error) (asks []*hitl.Interrupt, bad er
 		}
 		return bad == nil
 	})
-	return asks, bad
+	if bad != nil {
+		return nil, bad
+	}
+	return asks, nil
 }
 
 func find(asks []*hitl.Interrupt, id string) *hitl.Interrupt {

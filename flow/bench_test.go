@@ -186,7 +186,6 @@ func BenchmarkCheckpoint(b *testing.B) {
 		store := flow.NewMemory()
 
 		for b.Loop() {
-
 			if _, err := c.Run(ctx, "run", counter{}, flow.WithStore(store), flow.DeleteOnSuccess()); err != nil {
 				b.Fatal(err)
 			}

@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strconv"
@@ -21,10 +22,11 @@ const (
 // checkpoints is what a run remembers from one checkpoint to the next.
 type checkpoints struct {
 	seq   uint64
-	head  []byte          // what all of them begin with
-	state []byte          // the state as stored, nil if it is to be encoded
-	size  int             // of the last one
-	ctx   context.Context //nolint:containedctx // one for all saves
+	head  []byte // what all of them begin with
+	state []byte // the state as stored, nil if it is to be encoded
+	buf   []byte // where they are written
+	done  keptDone
+	ctx   context.Context //nolint:containedctx // that of the run, but it does not end: what was done is to be kept
 }
 
 // save makes a checkpoint if there is a store.
@@ -54,15 +56,12 @@ func (r *run[S]) saveLocked(ctx context.Context, st status) error {
 		r.store.state = data
 	}
 	c := Checkpoint{Run: r.id, Seq: r.store.seq + 1, Keep: r.cfg.keep}
-	data, err := r.appendCheckpoint(make([]byte, 0, r.store.size+r.store.size/4+256), c.Seq, st)
-	if err != nil {
+	var err error
+	if r.store.buf, err = r.appendCheckpoint(r.store.buf[:0], c.Seq, st); err != nil {
 		return &StoreError{Op: "encode", Err: err}
 	}
-	c.Data, r.store.size = data, len(data)
-	if r.store.ctx == nil {
-		r.store.ctx = context.WithoutCancel(ctx)
-	}
-	if err := put(r.store.ctx, r.cfg.store, c); err != nil {
+	c.Data = bytes.Clone(r.store.buf)                        // the store may keep it
+	if err := put(r.store.ctx, r.cfg.store, c); err != nil { //nolint:contextcheck // see there
 		return &StoreError{Op: "save", Err: err}
 	}
 	r.store.seq++
@@ -112,12 +111,10 @@ func (r *run[S]) appendCheckpoint(b []byte, seq uint64, st status) ([]byte, erro
 	w := writer{buf: b}
 	_, w.plain = r.cfg.codec.(jsonCodec)
 	if r.store.head == nil {
-		h := writer{}
-		h.buf = append(h.buf, `{"version":1,"plain":`...)
-		h.buf = strconv.AppendBool(h.buf, w.plain)
-		h.text(`,"flow":`, r.core.name)
-		h.text(`,"graph":`, r.core.hash)
+		h := writer{buf: make([]byte, 0, len(r.core.head)+len(r.id)+32)}
+		h.buf = append(h.buf, r.core.head...)
 		h.text(`,"run":`, r.id)
+		h.flag(`,"plain":true`, w.plain)
 		r.store.head = h.buf
 	}
 	w.buf = append(w.buf, r.store.head...)
@@ -130,7 +127,7 @@ func (r *run[S]) appendCheckpoint(b []byte, seq uint64, st status) ([]byte, erro
 		w.number(`,"retries":`, uint64(r.retries)) //nolint:gosec // never negative
 	}
 	w.value(`,"state":`, r.store.state)
-	w.done(&r.trace)
+	w.done(&r.trace, &r.store.done)
 	w.front(&r.trace, r.front)
 	w.joins(r.core, r.waiting)
 	w.extras(&r.session)
@@ -193,15 +190,38 @@ func (w *writer) visit(m *meta, visit int32) {
 	w.number(`,"visit":`, uint64(visit)) //nolint:gosec // never negative
 }
 
-func (w *writer) done(t *trace) {
-	w.list(`,"done":`, len(t.order), func(i int) {
-		m, p := t.core.metas[t.order[i]], &t.nodes[t.order[i]]
-		w.visit(m, p.visit)
-		if d := p.known(); d.data != nil && !m.noArtifact {
-			w.value(`,"out":`, d.data)
+// done appends the completed nodes. What it wrote last time is kept, since most
+// often some were only added.
+func (w *writer) done(t *trace, kept *keptDone) {
+	if len(t.order) == 0 {
+		return
+	}
+	last := writer{buf: kept.text, plain: w.plain}
+	if last.buf == nil {
+		last.buf = make([]byte, 0, 48*len(t.nodes))
+	}
+	if t.revised || len(last.buf) == 0 {
+		last.buf, kept.n, t.revised = append(last.buf[:0], `,"done":[`...), 0, false
+	}
+	for ; kept.n < len(t.order); kept.n++ {
+		if kept.n > 0 {
+			last.buf = append(last.buf, ',')
 		}
-		w.buf = append(w.buf, '}')
-	})
+		m, p := t.core.metas[t.order[kept.n]], &t.nodes[t.order[kept.n]]
+		last.visit(m, p.visit)
+		if d := p.known(); d.data != nil && !m.noArtifact {
+			last.value(`,"out":`, d.data)
+		}
+		last.buf = append(last.buf, '}')
+	}
+	kept.text = last.buf
+	w.buf = append(append(w.buf, kept.text...), ']')
+}
+
+// keptDone is the text about the first n completed nodes.
+type keptDone struct {
+	n    int
+	text []byte
 }
 
 func (w *writer) front(t *trace, front []int32) {
@@ -252,6 +272,9 @@ func (w *writer) joins(c *core, waiting []bool) {
 
 // extras are what most runs do not have.
 func (w *writer) extras(s *session) {
+	if len(s.answers)+len(s.effects)+len(s.failures) == 0 {
+		return
+	}
 	if len(s.answers) > 0 {
 		w.json(`,"answers":`, s.answers)
 	}

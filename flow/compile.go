@@ -15,6 +15,7 @@ import (
 type Compiled[S any] struct {
 	core
 	nodes []node[S] // nodes[0] is START
+	hops  []hop[S]  // by node
 	owner *owner
 	clone func(S) S
 	cfg   config // defaults for the runs
@@ -24,6 +25,7 @@ type Compiled[S any] struct {
 type core struct {
 	name  string
 	hash  string
+	head  []byte // what all checkpoints begin with
 	state string // the state's type
 	metas []*meta
 	joins []int32 // the nodes that are joins, in order
@@ -54,12 +56,12 @@ func (g *Graph[S]) Compile(opts ...RunOption) (*Compiled[S], error) {
 	}
 	c.link()
 	c.hash = c.fingerprint()
+	h := writer{}
+	h.text(`{"version":1,"flow":`, c.name)
+	h.text(`,"graph":`, c.hash)
+	c.head = h.buf
 	for i := range c.nodes {
-		n := &c.nodes[i]
-		n.plain = c.plainNode(n)
-		if len(n.edges) == 1 {
-			n.only = n.edges[0]
-		}
+		c.hops = append(c.hops, c.hop(&c.nodes[i]))
 	}
 	return c, nil
 }

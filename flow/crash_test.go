@@ -3,12 +3,12 @@ package flow_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +29,9 @@ type fileStore struct {
 	dir string
 }
 
-func (s *fileStore) path(run string) string { return filepath.Join(s.dir, url.PathEscape(run)) }
+func (s *fileStore) path(run string) string {
+	return filepath.Join(s.dir, fmt.Sprintf("%x", sha256.Sum256([]byte(run))))
+}
 
 func (s *fileStore) Load(ctx context.Context, run string) (flow.Checkpoint, error) {
 	s.mu.Lock()
@@ -145,7 +147,7 @@ func crashRun(dir string, deadline int) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	c, err := crashFlow(func(visit string) {
 		_, _ = fmt.Fprintln(log, visit)
 		happens()
@@ -210,7 +212,7 @@ func TestKilledProcessIsResumed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := must[flow.Result[trail]](t)(calm.Run(t.Context(), "run", trail{})).State.Path
+	want := must(calm.Run(t.Context(), "run", trail{}))(t).State.Path
 	for range rounds {
 		dir := t.TempDir()
 		for died := true; died; {

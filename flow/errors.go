@@ -77,6 +77,12 @@ func (e *NodeError) ErrorFlow() (id string, completed []string) {
 	return e.Flow, slices.Clone(e.Completed)
 }
 
+// firstNodeError finds the error of a run in what somebody wrapped around it.
+func firstNodeError(err error) (*NodeError, bool) {
+	e, ok := errtree.As[*NodeError](err)
+	return e, ok && e != nil
+}
+
 // LimitError says that a run was stopped because it went on for too long. To
 // clients it is the limit of a tool loop.
 type LimitError struct {
@@ -107,15 +113,15 @@ func (e *StoreError) Error() string { return e.Op + " checkpoint: " + errtree.Te
 // Unwrap returns the cause.
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// severalErrors is a cause with errors of which the first that the table knows
+// severalError is a cause with errors of which the first that the table knows
 // decides.
-type severalErrors struct {
+type severalError struct {
 	text string
 	errs []error
 }
 
-func (e *severalErrors) Error() string   { return e.text }
-func (e *severalErrors) Unwrap() []error { return e.errs }
+func (e *severalError) Error() string   { return e.text }
+func (e *severalError) Unwrap() []error { return e.errs }
 
 // stopped is the error of a run whose context ended, with what the node said.
 func stopped(ctx context.Context, err error) error {
@@ -123,7 +129,7 @@ func stopped(ctx context.Context, err error) error {
 	if isAmong(err, cause) {
 		return err
 	}
-	e := &severalErrors{text: "run stopped: " + errtree.Text(cause), errs: []error{cause}}
+	e := &severalError{text: "run stopped: " + errtree.Text(cause), errs: []error{cause}}
 	if !isAmong(cause, ctx.Err()) {
 		e.errs = append(e.errs, ctx.Err())
 	}
@@ -172,5 +178,5 @@ func join(errs ...error) error {
 	for i, e := range errs {
 		texts[i] = errtree.Text(e)
 	}
-	return &severalErrors{text: strings.Join(texts, "; "), errs: errs}
+	return &severalError{text: strings.Join(texts, "; "), errs: errs}
 }

@@ -69,7 +69,7 @@ func (s *session) emit(ctx context.Context, e Event) (err error) {
 // about fills in the node of an event.
 func (f *frame) about(e Event) Event {
 	m := f.s.core.metas[f.node]
-	e.Node, e.NodeKind, e.Visit = m.id, m.kind, int(f.visit)
+	e.Node, e.NodeKind, e.Visit = m.id, m.kind, int(f.number())
 	return e
 }
 

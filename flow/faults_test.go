@@ -176,12 +176,10 @@ func TestFaultResumeWhoseStoreFailsStartsAfresh(t *testing.T) {
 		"unknown run": {"other", store, flow.ErrUnknownRun},
 	}
 	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			_, err := c.Resume(t.Context(), tc.run, flow.WithStore(tc.st))
-			if err == nil || tc.want != nil && !errors.Is(err, tc.want) {
-				t.Errorf("got %v, want %v", err, tc.want)
-			}
-		})
+		_, err := c.Resume(t.Context(), tc.run, flow.WithStore(tc.st))
+		if err == nil || tc.want != nil && !errors.Is(err, tc.want) {
+			t.Errorf("%s: got %v, want %v", name, err, tc.want)
+		}
 	}
 	if l.ran("a") != 1 {
 		t.Errorf("a ran %d times", l.ran("a"))

@@ -3,6 +3,7 @@ package flow_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 // trail is a state that remembers in which order outputs were applied.
 type trail struct{ Path []string }
 
-func follow(s *trail, id string) { s.Path = append(s.Path[:len(s.Path):len(s.Path)], id) }
+func follow(s *trail, id string) { s.Path = append(slices.Clip(s.Path), id) }
 
 // lab builds graphs over a trail and counts what runs.
 type lab struct {
@@ -80,8 +81,8 @@ func nodeError(tb testing.TB, err error) *flow.NodeError {
 	return ne
 }
 
-func must[T any](tb testing.TB) func(T, error) T {
-	return func(v T, err error) T {
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(tb testing.TB) T {
 		tb.Helper()
 		if err != nil {
 			tb.Fatal(err)

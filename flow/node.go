@@ -90,8 +90,6 @@ type node[S any] struct {
 	apply  func(s *S, out any) error
 	decode func(c Codec, data []byte) (any, error)
 	pick   func(S) Ref
-	plain  bool  // may take the plain path
-	only   int32 // its one target, if it has edges
 }
 
 // meta describes a node. It does not change after Compile.
@@ -104,7 +102,7 @@ type meta struct {
 	// edges and routes are the targets, as numbers of nodes or atEnd.
 	edges, routes []int32
 
-	quoted  []byte // the id as JSON
+	quoted []byte // the id as JSON
 	// reaches are the joins that can be reached from here, precedes those that
 	// can be without going back in a loop.
 	reaches, precedes bitset

@@ -98,7 +98,7 @@ func (f *frame) record(ctx context.Context, e *effect, v any) error {
 	}
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
-	if f.closed.Load() {
+	if f.closed() {
 		return ErrNotInNode
 	}
 	if err == nil {

@@ -44,6 +44,16 @@ func (p *progress) detail() *details {
 	return p.details
 }
 
+// detailAll makes the details of several nodes at once.
+func (t *trace) detailAll(nodes []int32) {
+	stock := make([]details, len(nodes))
+	for i, node := range nodes {
+		if p := &t.nodes[node]; p.details == nil {
+			p.details = &stock[i]
+		}
+	}
+}
+
 // none stands for details nobody needed. It is not written to.
 var none details
 
@@ -68,6 +78,8 @@ func (t *trace) complete(node int32) {
 	p := &t.nodes[node]
 	if p.visit == 0 {
 		t.order = append(t.order, node)
+	} else {
+		t.revised = true
 	}
 	p.out, p.data, p.visit = p.fresh, p.made, p.visits
 	p.fresh, p.made = nil, nil

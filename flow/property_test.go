@@ -34,7 +34,7 @@ func newWorld(t *rapid.T) (*world, *flow.Compiled[trail]) {
 		Graph: flow.New[trail]("world"), t: t,
 		script: map[string][]string{}, at: map[string]int{}, good: map[string]int{},
 	}
-	entry, exit := w.block(3)
+	entry, exit := w.block(rapid.IntRange(1, 3).Draw(t, "depth"))
 	w.Edge(flow.START, entry)
 	w.Edge(exit, flow.END)
 	c, err := w.Compile()
@@ -216,7 +216,6 @@ func (w *world) oneOutcome(t *rapid.T, res flow.Result[trail], err error) {
 type seeded struct {
 	flow.Store
 	last flow.Checkpoint
-	used bool
 }
 
 func (s *seeded) Load(context.Context, string) (flow.Checkpoint, error) {

@@ -35,6 +35,9 @@ type trace struct {
 	retries  int
 	asks     []*hitl.Interrupt
 	failures []*NodeError // that were tolerated
+	revised  bool         // a node in order completed again
+
+	orderRoom [16]int32 // for the order of a small graph
 }
 
 // Completed are the ids of the completed nodes in the order in which their

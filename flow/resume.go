@@ -42,7 +42,7 @@ func (c *Compiled[S]) Resume(ctx context.Context, runID string, opts ...RunOptio
 
 // reopen loads a run and takes in the answers.
 func (r *run[S]) reopen(ctx context.Context, runID string, opts []RunOption) error {
-	if err := r.open(runID, opts); err != nil {
+	if err := r.open(ctx, runID, opts); err != nil {
 		return err
 	}
 	if r.cfg.store == nil {

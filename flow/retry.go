@@ -56,7 +56,7 @@ func timedOut(ctx context.Context, err error, limit time.Duration) error {
 		errcode.TableFrom(ctx).Classify(err).Code != errcode.Internal {
 		return err
 	}
-	return &severalErrors{
+	return &severalError{
 		text: fmt.Sprintf("no result within %v: %s", limit, errtree.Text(err)),
 		errs: []error{context.DeadlineExceeded, err},
 	}

@@ -23,6 +23,7 @@ type run[S any] struct {
 	merged  bool   // the frontier's outputs were applied, its routes not taken yet
 	ended   bool   // a branch has reached END
 	store   checkpoints
+	at      stage    // of the plain path
 	room    [8]int32 // for small frontiers
 }
 
@@ -39,7 +40,7 @@ type run[S any] struct {
 // bad options, or with an id that the store knows ([ErrRunExists]).
 func (c *Compiled[S]) Run(ctx context.Context, runID string, state S, opts ...RunOption) (Result[S], error) {
 	r := &run[S]{c: c, state: state}
-	if err := r.open(runID, opts); err != nil {
+	if err := r.open(ctx, runID, opts); err != nil {
 		return Result[S]{}, err
 	}
 	if len(r.cfg.answers) > 0 {
@@ -60,7 +61,7 @@ func (c *Compiled[S]) Run(ctx context.Context, runID string, state S, opts ...Ru
 }
 
 // open prepares an empty run.
-func (r *run[S]) open(runID string, opts []RunOption) error {
+func (r *run[S]) open(ctx context.Context, runID string, opts []RunOption) error {
 	c := r.c
 	r.cfg, r.id, r.core = &c.cfg, runID, &c.core
 	if len(opts) > 0 {
@@ -74,24 +75,32 @@ func (r *run[S]) open(runID string, opts []RunOption) error {
 		return errors.New("flow: the run id is empty")
 	}
 	r.nodes = make([]progress, len(c.nodes))
-	r.order = make([]int32, 0, len(c.nodes))
+	if r.order = r.orderRoom[:0:len(r.orderRoom)]; len(c.nodes) > len(r.orderRoom) {
+		r.order = make([]int32, 0, len(c.nodes))
+	}
 	r.front, r.next = r.room[0:0:4], r.room[4:4:8]
 	if len(c.joins) > 0 {
 		r.waiting = make([]bool, len(c.joins))
 	}
 	if r.cfg.store != nil {
 		r.persist = r.saveRunning
+		r.store.ctx = context.WithoutCancel(ctx) //nolint:fatcontext // made once, for all saves
+		stock := make([]details, len(r.nodes))
+		for i := range r.nodes {
+			r.nodes[i].details = &stock[i]
+		}
 	}
 	return nil
 }
 
 // drive runs one frontier after the other.
 func (r *run[S]) drive(ctx context.Context) (Result[S], error) {
-	b := &base{Context: hitl.WithAsker(ctx, &r.session), s: &r.session}
+	b := &r.base
+	*b = base{Context: hitl.WithAsker(ctx, &r.session), s: &r.session, run: ctx}
 	plain := r.cfg.store == nil && r.cfg.hook == nil
 	for len(r.front) > 0 {
 		if plain && !r.merged {
-			r.strides(ctx, b)
+			r.strides(b) //nolint:contextcheck // b is the context
 			if len(r.front) == 0 {
 				break
 			}
@@ -120,9 +129,9 @@ func (r *run[S]) round(ctx context.Context, b *base) (stop bool, err error) {
 	}
 	switch {
 	case len(r.front) > 1:
-		r.runAll(ctx, b)
+		r.runAll(b)
 	case r.nodes[r.front[0]].phase == ready:
-		r.visit(ctx, r.enter(b, r.front[0]), nil)
+		r.visit(r.enter(b, r.front[0]), nil) //nolint:contextcheck // b is the context
 	}
 	if node, err := r.verdict(); err != nil {
 		return true, r.abandon(ctx, node, err)

@@ -3,6 +3,7 @@ package flow
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -130,7 +131,7 @@ func Answer(askID string, value any) RunOption {
 		if err != nil {
 			return fmt.Sprintf("Answer to %q: %v", askID, err)
 		}
-		c.answers = append(c.answers[:len(c.answers):len(c.answers)], answer{askID, data})
+		c.answers = append(slices.Clip(c.answers), answer{askID, data})
 		return ""
 	}}
 }

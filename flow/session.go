@@ -16,6 +16,7 @@ type session struct {
 	cfg    *config
 	id     string
 	step   int
+	base   base
 	frames []frame // a stock of them; none is used twice
 	used   int     // of the stock
 	hookMu sync.Mutex
@@ -34,15 +35,21 @@ type session struct {
 type base struct {
 	context.Context //nolint:containedctx // part of a context
 	s               *session
+	run             context.Context //nolint:containedctx // that of the run, which no sibling cancels
 }
 
 // frame is the context of one visit of a node. There is one for each visit, so
 // it is small.
 type frame struct {
 	*base
-	node, visit int32
-	closed      atomic.Bool
+	node  int32
+	visit int32 // negative once the visit is over; by atomic access then
 }
+
+// close ends the visit: nothing more can be asked or caused in its name.
+func (f *frame) close() { atomic.StoreInt32(&f.visit, -atomic.LoadInt32(&f.visit)) }
+
+func (f *frame) closed() bool { return atomic.LoadInt32(&f.visit) < 0 }
 
 type frameKey struct{}
 
@@ -57,7 +64,7 @@ func (f *frame) Value(key any) any {
 // frameOf finds the visit that ctx belongs to, if it is not over.
 func frameOf(ctx context.Context) (*frame, error) {
 	f, ok := ctx.Value(frameKey{}).(*frame)
-	if !ok || f.closed.Load() {
+	if !ok || f.closed() {
 		return nil, ErrNotInNode
 	}
 	return f, nil
@@ -80,7 +87,13 @@ func (s *session) scope(node, visit int32) string {
 	return s.core.metas[node].id + "/" + strconv.Itoa(int(visit)) + "/"
 }
 
-func (f *frame) key(key string) string { return f.s.scope(f.node, f.visit) + key }
+func (f *frame) key(key string) string { return f.s.scope(f.node, f.number()) + key }
+
+// number is the visit's, over or not.
+func (f *frame) number() int32 {
+	n := atomic.LoadInt32(&f.visit)
+	return max(n, -n)
+}
 
 // IdempotencyKey is a text that is the same whenever this visit of the node
 // runs, over retries and resumes, and differs from that of any other visit and run. Hand
@@ -91,7 +104,7 @@ func IdempotencyKey(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	return f.s.id + "/" + f.s.core.metas[f.node].id + "/" + strconv.Itoa(int(f.visit))
+	return f.s.id + "/" + f.s.core.metas[f.node].id + "/" + strconv.Itoa(int(f.number()))
 }
 
 // Answer implements hitl.Asker.

@@ -135,4 +135,3 @@ func (c *core) unconditionalCycles() [][]string {
 	}
 	return cycles
 }
-

@@ -20,10 +20,10 @@ type group struct {
 
 // runAll runs the nodes of a frontier that are ready side by side and waits for
 // all of them.
-func (r *run[S]) runAll(ctx context.Context, b *base) {
+func (r *run[S]) runAll(b *base) {
 	groupCtx, cancel := context.WithCancelCause(b.Context)
 	defer cancel(nil)
-	b = &base{Context: groupCtx, s: b.s}
+	b = &base{Context: groupCtx, s: b.s, run: b.run}
 	g := &group{cancel: cancel}
 	willRun := make([]bool, len(r.front)) // noted before the first begins
 	for i, node := range r.front {
@@ -32,14 +32,12 @@ func (r *run[S]) runAll(ctx context.Context, b *base) {
 			g.left.Add(1)
 		}
 	}
-	for _, node := range r.front {
-		r.nodes[node].detail()
-	}
+	r.detailAll(r.front)
 	var wg sync.WaitGroup
 	for i, node := range r.front {
 		if willRun[i] {
 			f := r.enter(b, node)
-			wg.Go(func() { r.member(ctx, f, g) })
+			wg.Go(func() { r.member(f, g) })
 		}
 	}
 	wg.Wait()
@@ -49,14 +47,14 @@ func (r *run[S]) runAll(ctx context.Context, b *base) {
 var errExited = errors.New("the node ended its goroutine (runtime.Goexit)")
 
 // member runs one of several siblings.
-func (r *run[S]) member(ctx context.Context, f *frame, g *group) {
+func (r *run[S]) member(f *frame, g *group) {
 	returned := false
 	defer func() {
 		if !returned {
-			r.settle(ctx, f, g, attempted{tries: 1, err: errExited})
+			r.settle(f, g, attempted{tries: 1, err: errExited})
 		}
 	}()
-	r.visit(ctx, f, g)
+	r.visit(f, g)
 	returned = true
 }
 
@@ -68,21 +66,21 @@ type attempted struct {
 }
 
 // visit runs one node, with its retries, and notes what came of it.
-func (r *run[S]) visit(ctx context.Context, f *frame, g *group) {
+func (r *run[S]) visit(f *frame, g *group) {
 	n := &r.c.nodes[f.node]
 	if n.simple() && r.cfg.hook == nil {
 		out, err := r.call(f, n)
-		r.settle(ctx, f, g, attempted{out, err, 1})
+		r.settle(f, g, attempted{out, err, 1})
 		return
 	}
-	r.visitSlowly(ctx, f, g, n)
+	r.visitSlowly(f, g, n)
 }
 
 // visitSlowly is visit where there are retries, a timeout or a hook. It is apart
 // since it needs much of a new goroutine's small stack.
-func (r *run[S]) visitSlowly(ctx context.Context, f *frame, g *group, n *node[S]) {
+func (r *run[S]) visitSlowly(f *frame, g *group, n *node[S]) {
 	if err := r.emit(f, f.about(Event{Kind: NodeStarted, Attempt: 1})); err != nil {
-		r.settle(ctx, f, g, attempted{nil, err, 0})
+		r.settle(f, g, attempted{nil, err, 0})
 		return
 	}
 	got := r.attempts(f, n)
@@ -93,7 +91,7 @@ func (r *run[S]) visitSlowly(ctx context.Context, f *frame, g *group, n *node[S]
 	if err := r.emit(f, f.about(e)); err != nil {
 		r.breakDown(f.node, err)
 	}
-	r.settle(ctx, f, g, got)
+	r.settle(f, g, got)
 }
 
 // call runs the node's function. A panic is an error.
@@ -121,7 +119,7 @@ func (s *session) breakDown(node int32, err error) {
 }
 
 // settle ends a visit and notes what came of it.
-func (r *run[S]) settle(ctx context.Context, f *frame, g *group, got attempted) {
+func (r *run[S]) settle(f *frame, g *group, got attempted) {
 	if r.persist == nil && got.err == nil { // without a store it does no harm to leave f open
 		p := &r.nodes[f.node]
 		d := p.detail()
@@ -129,12 +127,12 @@ func (r *run[S]) settle(ctx context.Context, f *frame, g *group, got attempted) 
 		d.retries += int(got.tries - 1)
 		return
 	}
-	r.settleSlowly(ctx, f, g, got)
+	r.settleSlowly(f, g, got)
 }
 
-func (r *run[S]) settleSlowly(ctx context.Context, f *frame, g *group, got attempted) {
+func (r *run[S]) settleSlowly(f *frame, g *group, got attempted) {
 	var d details
-	ph, out := r.judge(ctx, f, g, got, &d)
+	ph, out := r.judge(f, g, got, &d)
 	if ph == done {
 		var err error
 		if d.made, err = r.encodeOutput(out); err != nil {
@@ -144,7 +142,7 @@ func (r *run[S]) settleSlowly(ctx context.Context, f *frame, g *group, got attem
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f.closed.Store(true)
+	f.close()
 	p := &r.nodes[f.node]
 	d.retries = p.detail().retries + max(int(got.tries)-1, 0)
 	d.fresh, d.data = out, p.data
@@ -152,23 +150,23 @@ func (r *run[S]) settleSlowly(ctx context.Context, f *frame, g *group, got attem
 	for _, ask := range d.asks {
 		delete(r.answers, ask.ID()) // it is open again
 	}
-	r.saveSibling(ctx, f, g, ph)
+	r.saveSibling(f, g, ph)
 }
 
 // saveSibling saves what one of several siblings finished, unless it is the
 // last of them: then the frontier is saved in a moment. The caller holds mu.
-func (r *run[S]) saveSibling(ctx context.Context, f *frame, g *group, ph phase) {
+func (r *run[S]) saveSibling(f *frame, g *group, ph phase) {
 	if g == nil || g.left.Add(-1) == 0 || r.persist == nil || ph != done && ph != parked || r.broken != nil {
 		return
 	}
-	if err := r.persist(ctx); err != nil {
+	if err := r.persist(f.run); err != nil {
 		r.broken, r.brokeBy = err, f.node
 		g.abort(r.core.metas[f.node].id, err)
 	}
 }
 
 // judge decides what the end of a visit means.
-func (r *run[S]) judge(ctx context.Context, f *frame, g *group, got attempted, d *details) (phase, any) {
+func (r *run[S]) judge(f *frame, g *group, got attempted, d *details) (phase, any) {
 	if got.err == nil {
 		return done, got.out
 	}
@@ -182,16 +180,16 @@ func (r *run[S]) judge(ctx context.Context, f *frame, g *group, got attempted, d
 			return parked, nil
 		}
 	}
-	if ctx.Err() != nil {
-		d.err = stopped(ctx, d.err)
+	if f.run.Err() != nil {
+		d.err = stopped(f.run, d.err)
 	}
 	if g != nil {
 		d.rank = g.ranks.Add(1)
-		if g.wasCancelled(ctx, f, err) {
+		if g.wasCancelled(f, err) {
 			return cancelled, out
 		}
 	}
-	if r.nodes[f.node].tolerant && ctx.Err() == nil {
+	if r.nodes[f.node].tolerant && f.run.Err() == nil {
 		return dropped, out
 	}
 	g.abort(r.core.metas[f.node].id, d.err)
@@ -206,8 +204,8 @@ func (g *group) abort(id string, err error) {
 }
 
 // wasCancelled reports whether err is what a sibling's failure made of a visit.
-func (g *group) wasCancelled(ctx context.Context, f *frame, err error) bool {
-	if !g.first.Load() || ctx.Err() != nil {
+func (g *group) wasCancelled(f *frame, err error) bool {
+	if !g.first.Load() || f.run.Err() != nil {
 		return false
 	}
 	return isAmong(err, context.Canceled, context.Cause(f))

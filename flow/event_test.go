@@ -1,0 +1,92 @@
+package flow_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/a2aexec/a2aexec/flow"
+	"github.com/a2aexec/a2aexec/stream"
+)
+
+// sink remembers what was written.
+type sink struct{ got []string }
+
+func (s *sink) Chunk(c stream.Chunk) error {
+	s.got = append(s.got, fmt.Sprintf("%s %s%v append=%t last=%t", c.Artifact.Name, c.Parts[0].Text(), c.Parts[0].Data(), c.Append, c.Last))
+	return nil
+}
+
+func (s *sink) Progress(text string) error {
+	s.got = append(s.got, "progress "+text)
+	return nil
+}
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	l := newLab("f")
+	a := l.node("a", func(ctx context.Context, _ trail) error {
+		if l.ran("a") == 1 {
+			return errDown
+		}
+		w, ok := stream.FromContext(ctx)
+		if !ok {
+			t.Error("no writer")
+		}
+		b := w.Artifact("report")
+		for _, err := range []error{
+			w.Text("one"), w.Data(map[string]any{"n": 2}), w.Progress("busy"), b.Text("three"), b.Close(), w.Text("four"),
+		} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		return nil
+	}, flow.Retry(2), flow.Backoff(0, 0))
+	l.chain(flow.START, a, flow.END)
+	var got []string
+	hook := func(_ context.Context, e flow.Event) {
+		what := [...]string{"", "started", "ended", "retries", "wrote", "saved"}[e.Kind]
+		line := fmt.Sprintf("%s %s %d %s/%s visit %d try %d", what, e.Run, e.Step, e.Node, e.NodeKind, e.Visit, e.Attempt)
+		switch e.Kind {
+		case flow.NodeEnded:
+			line += fmt.Sprint(" ", e.Output, e.Err)
+		case flow.NodeRetries:
+			line += fmt.Sprint(" ", e.Err, " in ", e.Wait)
+		case flow.NodeWrote:
+			line += " " + e.Chunk.Artifact.Name + e.Chunk.Parts[0].Text()
+		case flow.RunSaved:
+			line += fmt.Sprint(" ", e.Seq)
+		default:
+		}
+		got = append(got, line)
+	}
+	s := &sink{}
+	w, _ := stream.New(s)
+	ctx := stream.NewContext(t.Context(), w)
+	must(l.compile(t).Run(ctx, "r", trail{}, flow.OnEvent(hook), flow.WithStore(flow.NewMemory())))(t)
+	want := []string{
+		"saved r 1 / visit 0 try 0 1",
+		"started r 1 a/kind-a visit 1 try 1",
+		"retries r 1 a/kind-a visit 1 try 1 invoke component bank: down in 0s",
+		"wrote r 1 a/kind-a visit 1 try 0 one",
+		"wrote r 1 a/kind-a visit 1 try 0 ",
+		"wrote r 1 a/kind-a visit 1 try 0 reportthree",
+		"wrote r 1 a/kind-a visit 1 try 0 report",
+		"wrote r 1 a/kind-a visit 1 try 0 four",
+		"ended r 1 a/kind-a visit 1 try 2 a<nil>",
+		"saved r 2 / visit 0 try 0 2",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	wrote := []string{
+		" one<nil> append=false last=false", " map[n:2] append=true last=false", "progress busy",
+		"report three<nil> append=false last=false", "report <nil> append=true last=true", " four<nil> append=true last=false",
+	}
+	if diff := cmp.Diff(wrote, s.got); diff != "" {
+		t.Errorf("stream (-want +got):\n%s", diff)
+	}
+}
