@@ -87,6 +87,9 @@ func (x *agentExecutor) release(ctx context.Context, id a2a.TaskID) {
 // stored is told of every task that was stored.
 func (x *agentExecutor) stored(t *a2a.Task) {
 	r := x.find(t.ID)
+	if r != nil || t.Status.State.Terminal() {
+		x.moved(t.ID)
+	}
 	if r == nil {
 		return
 	}

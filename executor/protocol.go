@@ -56,17 +56,6 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 	}
 }
 
-// SubscribeToTask lets the host answer.
-func (p *protocol) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTaskRequest) iter.Seq2[a2a.Event, error] {
-	return func(yield func(a2a.Event, error) bool) {
-		for ev, err := range p.RequestHandler.SubscribeToTask(ctx, req) {
-			if !yield(authEvent(ev), err) {
-				return
-			}
-		}
-	}
-}
-
 // CancelTask lets the host cancel, again where that failed only because the
 // task's last run was on its way out, and answers for a task that has ended
 // (A2A v1.0 section 3.1.5).

@@ -11,17 +11,19 @@ import (
 type registry struct {
 	mu       sync.Mutex
 	byTask   map[a2a.TaskID]*run
-	admitted int                 // messages admitted whose run has not begun
-	awaited  map[a2a.TaskID]bool // those of them that are for a task
-	running  map[*run]bool       // begun, and their hooks not done
-	draining bool                // no new message is admitted
-	closed   bool                // a run that begins all the same is ended at once
-	idle     chan struct{}       // closed when draining and nothing is left
+	admitted int                                   // messages admitted whose run has not begun
+	awaited  map[a2a.TaskID]bool                   // those of them that are for a task
+	running  map[*run]bool                         // begun, and their hooks not done
+	draining bool                                  // no new message is admitted
+	closed   bool                                  // a run that begins all the same is ended at once
+	idle     chan struct{}                         // closed when draining and nothing is left
+	watchers map[a2a.TaskID]map[chan struct{}]bool // who waits for a task to move on
 }
 
 func newRegistry() *registry {
 	return &registry{
 		byTask: map[a2a.TaskID]*run{}, awaited: map[a2a.TaskID]bool{}, running: map[*run]bool{}, idle: make(chan struct{}),
+		watchers: map[a2a.TaskID]map[chan struct{}]bool{},
 	}
 }
 
@@ -105,6 +107,7 @@ func (g *registry) leave(r *run) {
 	if g.byTask[r.task.ID] == r {
 		delete(g.byTask, r.task.ID)
 	}
+	r.left()
 }
 
 // end is when nothing of a run is left.
@@ -114,6 +117,36 @@ func (g *registry) end(r *run) {
 	defer g.mu.Unlock()
 	delete(g.running, r)
 	g.checkIdle()
+}
+
+// watch gives a channel that is closed when the task's next run is stored at
+// work, or the task ends without one. The caller calls stop when it waits no longer.
+func (g *registry) watch(id a2a.TaskID) (woken <-chan struct{}, stop func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	ch := make(chan struct{})
+	if g.watchers[id] == nil {
+		g.watchers[id] = map[chan struct{}]bool{}
+	}
+	g.watchers[id][ch] = true
+	return ch, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		delete(g.watchers[id], ch)
+		if len(g.watchers[id]) == 0 {
+			delete(g.watchers, id)
+		}
+	}
+}
+
+// moved tells that a task has moved on; its watchers have something to look at.
+func (g *registry) moved(id a2a.TaskID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for ch := range g.watchers[id] {
+		close(ch)
+	}
+	delete(g.watchers, id)
 }
 
 func (g *registry) find(id a2a.TaskID) *run {

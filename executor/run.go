@@ -41,6 +41,8 @@ type run struct {
 	done      chan *Outcome           // what the user's code came to; buffered
 	stopped   chan struct{}           // closed when drive takes no more events
 	over      chan struct{}           // closed when the ending has been handed over
+	gone      context.Context         // done when the ending is stored //nolint:containedctx // a signal, for context.AfterFunc
+	left      context.CancelFunc      // makes gone done
 	cancel    context.CancelCauseFunc // stops the user's code, with the reason
 
 	mu      sync.Mutex
@@ -59,6 +61,7 @@ func newRun(c *config, task *a2a.Task, req *agent.Request) *run {
 		stopped:   make(chan struct{}),
 		over:      make(chan struct{}),
 	}
+	r.gone, r.left = context.WithCancel(context.Background())
 	r.publish = sync.OnceFunc(func() { close(r.published) })
 	return r
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/executor/executortest"
+	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -344,5 +345,90 @@ func TestCancel(t *testing.T) {
 				t.Errorf("artifacts: got %+v", stored.Artifacts)
 			}
 		})
+	}
+}
+
+// TestSubscribe follows a task at work, a parked one into its next turn, and is
+// refused by one that has ended and one that does not exist.
+func TestSubscribe(t *testing.T) {
+	t.Parallel()
+	h, err := executor.NewHandler(streaming(func(_ context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+		if _, asked := req.Question(); !asked {
+			return nil, hitl.InputRequired("?")
+		}
+		return nil, w.Text("next turn")
+	}), quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	res, err := h.SendMessage(ctx, userMessage("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := res.TaskInfo().TaskID
+	for i, end := range []func() error{
+		func() error {
+			req := userMessage("answer")
+			req.Message.TaskID = id
+			_, err := h.SendMessage(ctx, req)
+			return err
+		},
+		func() error {
+			_, err := h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: id})
+			return err
+		},
+	} {
+		if i == 1 { // another parked task, which is canceled
+			res, err := h.SendMessage(ctx, userMessage("x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			id = res.TaskInfo().TaskID
+		}
+		var got []a2a.Event
+		for ev, err := range h.SubscribeToTask(ctx, &a2a.SubscribeToTaskRequest{ID: id}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, ev)
+			if len(got) > 1 {
+				continue
+			}
+			if snapshot, ok := ev.(*a2a.Task); !ok || snapshot.Status.State != a2a.TaskStateInputRequired {
+				t.Fatalf("snapshot: got %+v", ev)
+			}
+			go func() {
+				if err := end(); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		task, err := h.GetTask(ctx, &a2a.GetTaskRequest{ID: id})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(executortest.CheckOrder(got[1:]), executortest.CheckStored(got, task)); err != nil {
+			t.Errorf("turn %d: %v", i, err)
+		}
+	}
+	for _, c := range []struct {
+		id   a2a.TaskID
+		want error
+	}{{id, a2a.ErrUnsupportedOperation}, {"unknown", a2a.ErrTaskNotFound}} {
+		for _, err := range h.SubscribeToTask(ctx, &a2a.SubscribeToTaskRequest{ID: c.id}) {
+			if !errors.Is(err, c.want) {
+				t.Errorf("%s: got %v, want %v", c.id, err, c.want)
+			}
+		}
+	}
+	gone, leave := context.WithCancel(ctx)
+	defer leave()
+	res, err = h.SendMessage(ctx, userMessage("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range h.SubscribeToTask(gone, &a2a.SubscribeToTaskRequest{ID: res.TaskInfo().TaskID}) {
+		leave()
 	}
 }

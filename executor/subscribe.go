@@ -1,0 +1,101 @@
+package executor
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+)
+
+// SubscribeToTask follows a task (A2A v1.0 section 3.1.6). One that is at work
+// the host follows. One that is parked gives its snapshot, and then the events
+// of its next turn. One that has ended is refused.
+func (p *protocol) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTaskRequest) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		woken, stop := p.exec.watch(req.ID)
+		defer stop()
+		st, err := p.store.Get(ctx, req.ID)
+		switch {
+		case err != nil:
+			yield(nil, err)
+			return
+		case st.Task.Status.State.Terminal():
+			yield(nil, refuse(a2a.ErrUnsupportedOperation, "The task has ended; there is nothing to follow."))
+			return
+		}
+		if p.follow(ctx, req, yield) || !yield(st.Task, nil) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-woken:
+		}
+		if !p.follow(ctx, req, yield) {
+			p.tellEnd(ctx, req.ID, yield)
+		}
+	}
+}
+
+// tellEnd gives the task as it is stored once its run has ended, to somebody
+// whom the events did not reach.
+func (p *protocol) tellEnd(ctx context.Context, id a2a.TaskID, yield func(a2a.Event, error) bool) {
+	if r := p.exec.find(id); r != nil {
+		t := time.NewTimer(lostAfter)
+		defer t.Stop()
+		select {
+		case <-r.gone.Done():
+		case <-ctx.Done():
+		case <-t.C:
+		}
+	}
+	st, err := p.store.Get(ctx, id)
+	if err != nil {
+		yield(nil, err)
+		return
+	}
+	yield(st.Task, nil)
+}
+
+// follow passes on the events of the task's run. It reports false, with nothing
+// passed on, when the task has none.
+//
+// The host loses a subscription that comes while it clears a run away: it waits
+// for ever. So only a run that works is followed, and when that has ended and
+// nothing comes any more, the stored task is the last event.
+func (p *protocol) follow(ctx context.Context, req *a2a.SubscribeToTaskRequest, yield func(a2a.Event, error) bool) (followed bool) {
+	r := p.exec.find(req.ID)
+	if !r.working() {
+		return false
+	}
+	following, lost := context.WithCancel(ctx)
+	defer lost()
+	stop := context.AfterFunc(r.gone, func() {
+		t := time.NewTimer(lostAfter)
+		defer t.Stop()
+		select {
+		case <-t.C:
+			lost()
+		case <-following.Done():
+		}
+	})
+	defer stop()
+	for ev, err := range p.RequestHandler.SubscribeToTask(following, req) {
+		switch {
+		case err != nil && ctx.Err() == nil && following.Err() != nil:
+			p.tellEnd(ctx, req.ID, yield)
+			return true
+		case err != nil && ctx.Err() == nil && !followed:
+			return false
+		}
+		followed = true
+		if !yield(authEvent(ev), err) {
+			return true
+		}
+	}
+	return followed
+}
+
+// lostAfter is how long after the end of a run its last event may come.
+const lostAfter = time.Second
