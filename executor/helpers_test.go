@@ -2,9 +2,13 @@ package executor_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"strconv"
 	"sync"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
 )
 
 // repeats is how often a test of something random is repeated: a little, more
@@ -17,6 +21,14 @@ func repeats(little, ci int) int {
 		return ci
 	}
 	return little
+}
+
+// call is a context as a transport makes one for each request: the host writes
+// to it.
+func call(t *testing.T) context.Context {
+	t.Helper()
+	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	return ctx
 }
 
 type syncBuffer struct {

@@ -377,7 +377,7 @@ func TestTwoFollowUpsAtOnce(t *testing.T) {
 		go func() {
 			req := userMessage(text)
 			req.Message.TaskID = res.TaskInfo().TaskID
-			_, err := h.SendMessage(ctx, req)
+			_, err := h.SendMessage(call(t), req)
 			results <- err
 		}()
 	}
@@ -387,7 +387,7 @@ func TestTwoFollowUpsAtOnce(t *testing.T) {
 	}
 	late := userMessage("late")
 	late.Message.TaskID = res.TaskInfo().TaskID
-	if _, err := h.SendMessage(ctx, late); !errors.Is(err, a2a.ErrUnsupportedOperation) {
+	if _, err := h.SendMessage(call(t), late); !errors.Is(err, a2a.ErrUnsupportedOperation) {
 		t.Errorf("while it works: got %v", err)
 	}
 	close(finish)

@@ -329,7 +329,7 @@ func TestCancel(t *testing.T) {
 				events <- got
 			}()
 			id := <-begun
-			task, err := h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: id})
+			task, err := h.CancelTask(call(t), &a2a.CancelTaskRequest{ID: id})
 			if err != nil || task.Status.State != a2a.TaskStateCanceled {
 				t.Fatalf("cancel: got %+v, %v", task, err)
 			}
@@ -371,11 +371,11 @@ func TestSubscribe(t *testing.T) {
 		func() error {
 			req := userMessage("answer")
 			req.Message.TaskID = id
-			_, err := h.SendMessage(ctx, req)
+			_, err := h.SendMessage(call(t), req)
 			return err
 		},
 		func() error {
-			_, err := h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: id})
+			_, err := h.CancelTask(call(t), &a2a.CancelTaskRequest{ID: id})
 			return err
 		},
 	} {
