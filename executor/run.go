@@ -41,8 +41,8 @@ type run struct {
 	done      chan *Outcome           // what the user's code came to; buffered
 	stopped   chan struct{}           // closed when drive takes no more events
 	over      chan struct{}           // closed when the ending has been handed over
-	gone      context.Context         // done when the ending is stored //nolint:containedctx // a signal, for context.AfterFunc
-	left      context.CancelFunc      // makes gone done
+	gone      chan struct{}           // closed when the ending is stored
+	left      func()                  // closes gone, once
 	cancel    context.CancelCauseFunc // stops the user's code, with the reason
 
 	mu      sync.Mutex
@@ -56,12 +56,13 @@ func newRun(c *config, task *a2a.Task, req *agent.Request) *run {
 	r := &run{
 		config: c, task: task, req: req, started: time.Now(), ids: artifactIDs{},
 		published: make(chan struct{}),
+		gone:      make(chan struct{}),
 		events:    make(chan a2a.Event),
 		done:      make(chan *Outcome, 1),
 		stopped:   make(chan struct{}),
 		over:      make(chan struct{}),
 	}
-	r.gone, r.left = context.WithCancel(context.Background())
+	r.left = sync.OnceFunc(func() { close(r.gone) })
 	r.publish = sync.OnceFunc(func() { close(r.published) })
 	return r
 }

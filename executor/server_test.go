@@ -428,7 +428,10 @@ func TestSubscribe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range h.SubscribeToTask(gone, &a2a.SubscribeToTaskRequest{ID: res.TaskInfo().TaskID}) {
+	for _, err := range h.SubscribeToTask(gone, &a2a.SubscribeToTaskRequest{ID: res.TaskInfo().TaskID}) {
+		if err != nil {
+			t.Error(err)
+		}
 		leave()
 	}
 }

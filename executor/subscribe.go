@@ -45,7 +45,7 @@ func (p *protocol) tellEnd(ctx context.Context, id a2a.TaskID, yield func(a2a.Ev
 		t := time.NewTimer(lostAfter)
 		defer t.Stop()
 		select {
-		case <-r.gone.Done():
+		case <-r.gone:
 		case <-ctx.Done():
 		case <-t.C:
 		}
@@ -71,16 +71,7 @@ func (p *protocol) follow(ctx context.Context, req *a2a.SubscribeToTaskRequest, 
 	}
 	following, lost := context.WithCancel(ctx)
 	defer lost()
-	stop := context.AfterFunc(r.gone, func() {
-		t := time.NewTimer(lostAfter)
-		defer t.Stop()
-		select {
-		case <-t.C:
-			lost()
-		case <-following.Done():
-		}
-	})
-	defer stop()
+	go giveUpAfter(following, r.gone, lost)
 	for ev, err := range p.RequestHandler.SubscribeToTask(following, req) {
 		switch {
 		case err != nil && ctx.Err() == nil && following.Err() != nil:
@@ -95,6 +86,22 @@ func (p *protocol) follow(ctx context.Context, req *a2a.SubscribeToTaskRequest, 
 		}
 	}
 	return followed
+}
+
+// giveUpAfter calls giveUp some time after gone is closed; it ends with ctx.
+func giveUpAfter(ctx context.Context, gone <-chan struct{}, giveUp func()) {
+	select {
+	case <-gone:
+	case <-ctx.Done():
+		return
+	}
+	t := time.NewTimer(lostAfter)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		giveUp()
+	case <-ctx.Done():
+	}
 }
 
 // lostAfter is how long after the end of a run its last event may come.
