@@ -46,6 +46,7 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 		}
 		o := r.drive(ctx, runCtx, func(ev a2a.Event) bool { return yield(ev, nil) })
 		x.leave(r)
+		x.park(ctx, o)
 		go func() { // x.shutdown waits for it
 			defer x.end(r)
 			r.notify(runCtx, o)

@@ -18,7 +18,8 @@ import (
 // is safe for concurrent use.
 type Handler struct {
 	a2asrv.RequestHandler
-	exec *agentExecutor
+	exec  *agentExecutor
+	inner a2asrv.RequestHandler // without interceptors, for the server's own messages
 }
 
 // NewHandler makes the handler of an agent. The error names every fault of the
@@ -59,7 +60,7 @@ func newHandler(c *config) *Handler {
 	)
 	inner := &protocol{RequestHandler: host, config: c, exec: exec}
 	intercepted := &a2asrv.InterceptedHandler{Handler: inner, Interceptors: c.interceptors, Logger: c.logger}
-	return &Handler{RequestHandler: &clean{next: intercepted, config: c}, exec: exec}
+	return &Handler{RequestHandler: &clean{next: intercepted, config: c}, exec: exec, inner: inner}
 }
 
 // Shutdown refuses new messages and waits until nothing runs. When ctx is done

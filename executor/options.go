@@ -48,10 +48,12 @@ type config struct {
 	buffer     stream.Buffer
 	runTimeout time.Duration
 	inactivity time.Duration
-	middleware []func(RunFunc) RunFunc
-	onOutcome  []func(context.Context, Outcome)
-	logger     *slog.Logger
-	abandoned  atomic.Int64 // runs whose code did not return in time
+
+	parkTimeout time.Duration
+	middleware  []func(RunFunc) RunFunc
+	onOutcome   []func(context.Context, Outcome)
+	logger      *slog.Logger
+	abandoned   atomic.Int64 // runs whose code did not return in time
 
 	// The host.
 	store        taskstore.Store

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"sync"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
@@ -18,12 +19,13 @@ type registry struct {
 	closed   bool                                  // a run that begins all the same is ended at once
 	idle     chan struct{}                         // closed when draining and nothing is left
 	watchers map[a2a.TaskID]map[chan struct{}]bool // who waits for a task to move on
+	timers   map[*time.Timer]bool                  // of parked tasks
 }
 
 func newRegistry() *registry {
 	return &registry{
 		byTask: map[a2a.TaskID]*run{}, awaited: map[a2a.TaskID]bool{}, running: map[*run]bool{}, idle: make(chan struct{}),
-		watchers: map[a2a.TaskID]map[chan struct{}]bool{},
+		watchers: map[a2a.TaskID]map[chan struct{}]bool{}, timers: map[*time.Timer]bool{},
 	}
 }
 
@@ -168,7 +170,7 @@ func (g *registry) drain() {
 func (g *registry) stopAll() (stopped int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.closed = true
+	g.close()
 	for r := range g.running {
 		if g.byTask[r.task.ID] == r {
 			stopped++
@@ -178,12 +180,38 @@ func (g *registry) stopAll() (stopped int) {
 	return stopped
 }
 
+// close lets nothing begin any more. The caller holds the lock.
+func (g *registry) close() {
+	g.closed = true
+	for t := range g.timers {
+		t.Stop()
+	}
+	clear(g.timers)
+}
+
+// after calls f later, unless the server goes down first.
+func (g *registry) after(d time.Duration, f func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return
+	}
+	var t *time.Timer
+	t = time.AfterFunc(d, func() {
+		g.mu.Lock()
+		delete(g.timers, t)
+		g.mu.Unlock()
+		f()
+	})
+	g.timers[t] = true
+}
+
 // checkIdle tells shutdown that nothing is left. The caller holds the lock.
 func (g *registry) checkIdle() {
 	if !g.draining || g.admitted > 0 || len(g.running) > 0 {
 		return
 	}
-	g.closed = true
+	g.close()
 	select {
 	case <-g.idle:
 	default:
