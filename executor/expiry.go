@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -46,7 +47,7 @@ func (x *agentExecutor) expire(ctx context.Context, o Outcome) {
 		errcode.CorrelationID(newCorrelationID()), errcode.Message("Nobody answered in time.")))
 	t := *st.Task
 	if q := t.Status.Message; q != nil {
-		t.History = append(t.History[:len(t.History):len(t.History)], q)
+		t.History = append(slices.Clip(t.History), q)
 	}
 	t.Status = statusOf(Outcome{State: Failed, Data: data}, t.TaskInfo(), time.Now())
 	_, err = x.store.Update(ctx, &taskstore.UpdateRequest{Task: &t, Event: &t, PrevVersion: st.Version})
