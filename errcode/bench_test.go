@@ -1,6 +1,7 @@
 package errcode_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -53,6 +54,34 @@ func BenchmarkClassify(b *testing.B) {
 	}
 }
 
+// BenchmarkRules measures ten rules in front of the defaults by the place of the one that matches.
+func BenchmarkRules(b *testing.B) {
+	table := errcode.NewTable(typedRules()...)
+	cases := []struct {
+		name string
+		err  error
+	}{
+		{"first", typeAError{}}, {"last", typeJError{}}, {"sentinel=last", sentinels[9]}, {"none", &errcode.RegistryNotFoundError{}},
+	}
+	for _, c := range cases {
+		for _, depth := range []int{1, 5, 20} {
+			err := wrapped(c.err, depth)
+			b.Run(fmt.Sprintf("match=%s/depth=%d", c.name, depth), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					table.Classify(err)
+				}
+			})
+			b.Run(fmt.Sprintf("match=%s/depth=%d/baseline=ten errors.As", c.name, depth), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					tenTimesAs(err)
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkClassifyKind(b *testing.B) {
 	table := errcode.NewTable(errcode.When("never", func(error) bool { return false }, errcode.Internal, "x"))
 	plain := errcode.Default()
@@ -97,6 +126,29 @@ func BenchmarkBuildData(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkEncodeData measures the JSON of a data part that was built.
+func BenchmarkEncodeData(b *testing.B) {
+	for name, e := range map[string]*errcode.Error{
+		"small": errcode.New(errcode.NotFound, "account_missing", errcode.Message("No such account.")),
+		"full":  fullError(),
+	} {
+		d, err := errcode.Builder{}.Data(e)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for kind, v := range map[string]any{"struct": d, "map": d.Map()} {
+			b.Run("case="+name+"/of="+kind, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := json.Marshal(v); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }
 

@@ -21,29 +21,49 @@ const noScope = -1
 type search struct {
 	decision
 	walk
+	best       int    // the first user rule that matched by type or identity, noRule if none did
+	bestReason string // the reason from the type it matched
 	carrier    int
 	connection int
 	node       int
 	passedNode error // the first error naming a node whose subtree did not decide
 }
 
-// run walks the tree of a non-nil error and applies the default rows. It is the one place where
-// errors get their class.
-func (s *search) run(root error) *decision {
-	s.pos = root
-	s.carrier, s.connection, s.node = noScope, noScope, noScope
+// run walks the tree of a non-nil error and applies the default rows, and the rules of types that
+// go by type or identity. It is the one place where errors get their class.
+func (s *search) run(types *typeCache, root error) *decision {
+	s.types, s.pos = types, root
+	s.carrier, s.connection, s.node, s.best = noScope, noScope, noScope, noRule
 	for s.step() {
 	}
 	if s.row == nil {
 		s.where = s.passedNode
 	}
 	s.settle()
+	s.finish()
 	return &s.decision
+}
+
+// finish looks at what the decision left unvisited: rules see the whole tree.
+func (s *search) finish() {
+	if len(s.types.rules) == 0 || s.bypass() {
+		return
+	}
+	for s.best > 0 {
+		err, ok := s.next()
+		if !ok {
+			return
+		}
+		s.matchRules(err)
+	}
 }
 
 // step visits one error; it reports false when the decision is made.
 func (s *search) step() bool {
 	err, ok := s.next()
+	if ok && s.info.rules != nil {
+		s.matchRules(err)
+	}
 	if s.carrier != noScope && (!ok || s.from <= s.carrier) {
 		return false // nothing below the carrier says more
 	}
@@ -80,12 +100,12 @@ func (s *search) visit(err error) bool {
 		s.node, s.where = s.level(), err
 	}
 	if info.sentinel {
-		if r := sentinels[err]; r != nil && s.try(r, err) {
+		if r := sentinels[err]; r != nil && s.try(boundRow{row: r, match: r.match}, err) {
 			return true
 		}
 	}
-	for _, r := range info.rows {
-		if s.try(r, err) {
+	for i := range info.rows {
+		if s.try(info.rows[i], err) {
 			return true
 		}
 	}
@@ -93,7 +113,7 @@ func (s *search) visit(err error) bool {
 }
 
 // try applies one row; it reports true when the row decides.
-func (s *search) try(r *row, err error) bool {
+func (s *search) try(r boundRow, err error) bool {
 	if r.connection && s.connection == noScope {
 		s.connection = s.level()
 	}
@@ -103,7 +123,7 @@ func (s *search) try(r *row, err error) bool {
 	if !s.apply(r, err) {
 		return false
 	}
-	s.row, s.decider = r, err
+	s.row, s.decider = r.row, err
 	if s.class.Reason == "" && s.app == nil {
 		s.class.Reason = s.info.reason
 	}
@@ -114,13 +134,9 @@ func (s *search) try(r *row, err error) bool {
 }
 
 // apply takes the class of the row if it matches.
-func (s *search) apply(r *row, err error) bool {
+func (s *search) apply(r boundRow, err error) bool {
 	if r.app == nil {
-		class, ok := r.decide(err, s.connection != noScope)
-		if ok {
-			s.class = class
-		}
-		return ok
+		return r.decide(err, s.connection != noScope, &s.class)
 	}
 	app := r.app(err)
 	if app == nil {

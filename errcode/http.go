@@ -1,25 +1,23 @@
 package errcode
 
 import (
-	"math"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
 // HTTPStatusError says that an HTTP call was answered with an error status:
 //
-//	429            RateLimited, with the delay of Retry-After
+//	429            RateLimited, with the delay the header asks for
 //	401, 403       AuthRequired
 //	404, 410       NotFound
 //	408, 504       UpstreamTimeout
-//	other 5xx      UpstreamUnavailable, on 503 with the delay of Retry-After
+//	other 5xx      UpstreamUnavailable, on 503 with the delay the header asks for
 //	anything else  Internal: the agent's own request was wrong
 type HTTPStatusError struct {
 	StatusCode int
-	// Header is the header of the answer; only Retry-After is read. It may be nil.
+	// Header is the header of the answer; only the fields that ask for a delay are read:
+	// retry-after-ms, x-ms-retry-after-ms, Retry-After. It may be nil.
 	Header http.Header
 	// Method and URL describe the request, for the message. Credentials in the URL are masked
 	// before the message is sent.
@@ -58,68 +56,15 @@ func (e *HTTPStatusError) RetryAfter(now time.Time) (d time.Duration, ok bool) {
 	return parseRetryAfter(headerValue(e.Header, "Retry-After"), now)
 }
 
-// headerValue is Header.Get that also finds keys stored in another case than the canonical one.
-func headerValue(h http.Header, key string) string {
-	if vs := h.Values(key); len(vs) > 0 {
-		return vs[0]
-	}
-	var spelled []string
-	for k, vs := range h {
-		if strings.EqualFold(k, key) && len(vs) > 0 {
-			spelled = append(spelled, k)
-		}
-	}
-	if len(spelled) == 0 {
-		return ""
-	}
-	return h[slices.Min(spelled)][0]
-}
-
-func parseRetryAfter(value string, now time.Time) (d time.Duration, ok bool) {
-	value = strings.TrimSpace(value)
-	if value == "" {
-		return 0, false
-	}
-	if s, err := strconv.ParseInt(value, 10, 64); err == nil {
-		if s < 0 || s > math.MaxInt64/int64(time.Second) {
-			return 0, false
-		}
-		return time.Duration(s) * time.Second, true
-	}
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0, false
-	}
-	return max(0, at.Sub(now)), true
-}
-
-// httpClass maps an HTTP status. The reason is left to the type.
+// httpClass is the class of the package's own HTTP error.
 func httpClass(err error) (Class, bool) {
 	e, ok := err.(*HTTPStatusError) //nolint:errorlint // the walk has unwrapped it
 	if !ok {
 		return Class{}, false
 	}
-	c := Class{Code: httpCode(e.StatusCode)}
-	c.Retriable = c.Code.Retriable()
-	if e.StatusCode == http.StatusTooManyRequests || e.StatusCode == http.StatusServiceUnavailable {
-		c.RetryAfter, c.HasRetryAfter = e.RetryAfter(time.Now())
+	c := statusClass(e.StatusCode)
+	if asksForDelay(e.StatusCode) {
+		c.RetryAfter, c.HasRetryAfter = headerDelay(e.Header, time.Now())
 	}
 	return c, true
-}
-
-func httpCode(status int) Code {
-	switch {
-	case status == http.StatusTooManyRequests:
-		return RateLimited
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
-		return AuthRequired
-	case status == http.StatusNotFound, status == http.StatusGone:
-		return NotFound
-	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
-		return UpstreamTimeout
-	case status >= 500 && status <= 599:
-		return UpstreamUnavailable
-	default:
-		return Internal
-	}
 }

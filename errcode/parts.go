@@ -1,6 +1,8 @@
 package errcode
 
 import (
+	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,13 +31,19 @@ func (d Data) Parts() []*a2a.Part {
 }
 
 // FromTask returns why a task failed. ok is false when the task is nil or in any other state than
-// failed; a task that was rejected or canceled has not failed. A failed task without usable data
-// gives [Internal] with the reason "remote_task_failed" and the text of its status message.
+// failed; a task that was rejected or canceled has not failed.
+//
+// Data of this package, found by its schema or its shape, say everything. A task of another vendor
+// is made the best of: a code in a data part or in the metadata of the message or the task, such as
+// error_code, which may be one of the eight, a gRPC code's name, an HTTP status or a JSON-RPC code,
+// with the reason, the message and the delay beside it. Else it is [Internal] with the reason
+// "remote_task_failed". The message is the text of the status message when the data have none, and
+// a code that is not one of the eight is kept in the details as "errorCode".
 func FromTask(t *a2a.Task) (e *Error, ok bool) {
 	if t == nil {
 		return nil, false
 	}
-	return fromStatus(t.Status)
+	return fromStatus(t.Status, t.Metadata)
 }
 
 // FromEvent returns the failure an event tells of: a failed task, an update to the state failed,
@@ -48,7 +56,7 @@ func FromEvent(ev a2a.Event) (e *Error, ok bool) {
 		if ev == nil {
 			return nil, false
 		}
-		return fromStatus(ev.Status)
+		return fromStatus(ev.Status, ev.Metadata)
 	case *a2a.Message:
 		return FromMessage(ev)
 	case a2a.StreamResponse:
@@ -81,14 +89,43 @@ func FromMessage(m *a2a.Message) (e *Error, ok bool) {
 // the protocol errors. The cause is err.
 func FromClient(err error) *Error { return Default().Convert(err) }
 
-func fromStatus(s a2a.TaskStatus) (*Error, bool) {
+func fromStatus(s a2a.TaskStatus, metadata map[string]any) (*Error, bool) {
 	if s.State != a2a.TaskStateFailed {
 		return nil, false
 	}
 	if e, ok := FromMessage(s.Message); ok {
 		return e, true
 	}
-	return New(Internal, reasonRemote, Message(messageText(s.Message))), true
+	text := messageText(s.Message)
+	if e, ok := foreignError(foreignObjects(s.Message, metadata), text); ok {
+		return e, true
+	}
+	return New(Internal, reasonRemote, Message(text)), true
+}
+
+// foreignObjects are the places where another vendor may say what went wrong.
+func foreignObjects(m *a2a.Message, metadata map[string]any) []map[string]any {
+	var found []map[string]any
+	add := func(v any) {
+		if o, ok := toObject(v); ok {
+			found = append(found, o)
+		}
+	}
+	if m != nil {
+		for _, p := range m.Parts {
+			if p != nil {
+				add(p.Data())
+			}
+		}
+		for _, p := range m.Parts {
+			if p != nil {
+				add(p.Metadata)
+			}
+		}
+		add(m.Metadata)
+	}
+	add(metadata)
+	return found
 }
 
 // messageText is all text of a message, one line for each part.
@@ -170,18 +207,22 @@ var protocolErrors = []struct {
 	{a2a.ErrUnauthorized, -31403},
 }
 
-// rpcCode maps a JSON-RPC error code.
-func rpcCode(rpc int) Code {
-	switch rpc {
-	case -32700, -32600, -32601, -32602, -32002, -32003, -32004, -32005, -32008, -32009:
-		return InvalidInput
-	case -32001, -32007:
-		return NotFound
-	case -31401, -31403:
-		return AuthRequired
-	default:
-		return Internal
+// protocolClass is the class of an error of the protocol layer.
+func protocolClass(err error, rpc int) Class {
+	return static(FromJSONRPC(rpc), strings.ToLower(a2a.ErrorReason(err)))
+}
+
+// reasonClass finds the protocol error that an ErrorInfo names.
+func reasonClass(domain, reason string) (Class, bool) {
+	if domain != a2a.ProtocolDomain {
+		return Class{}, false
 	}
+	for _, p := range protocolErrors {
+		if a2a.ErrorReason(p.err) == reason {
+			return protocolClass(p.err, p.rpc), true
+		}
+	}
+	return Class{}, false
 }
 
 // protocolRows are the errors of the protocol layer. An *a2a.Error that brought error data is
@@ -189,12 +230,12 @@ func rpcCode(rpc int) Code {
 func protocolRows() []row {
 	rows := []row{{
 		name: "A2A error data", types: typesOf(reflect.TypeFor[*a2a.Error]()),
-		app: carriedError,
+		app: carriedError, answers: carriedAnswer, when: "*a2a.Error with error data in its details",
 	}}
 	for _, p := range protocolErrors {
 		rows = append(rows, row{
-			name: "A2A protocol", values: []error{p.err},
-			class: static(rpcCode(p.rpc), strings.ToLower(a2a.ErrorReason(p.err))),
+			name: "A2A protocol", values: []error{p.err}, when: fmt.Sprintf("the A2A error %d", p.rpc),
+			class: protocolClass(p.err, p.rpc),
 		})
 	}
 	return append(rows, row{
@@ -214,6 +255,13 @@ func carriedError(err error) *Error {
 	for _, t := range e.TypedDetails {
 		if t != nil && t.TypeURL == errordetails.StructType {
 			candidates = append(candidates, t.Value)
+		}
+	}
+	for _, m := range candidates { // a client may have put the whole of error.data under a key
+		for _, key := range slices.Sorted(maps.Keys(m)) {
+			if inner, ok := m[key].(map[string]any); ok {
+				candidates = append(candidates, inner)
+			}
 		}
 	}
 	i := slices.IndexFunc(candidates, looksLikeData)

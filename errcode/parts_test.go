@@ -133,7 +133,15 @@ func TestFromTask(t *testing.T) {
 		{"schema on a part that holds no object", []*a2a.Part{schema("x"), a2a.NewDataPart(limited)}, quota},
 		{"no parts", nil, withText(remote, errcode.Internal.Text())},
 		{"text only", []*a2a.Part{a2a.NewTextPart("it broke"), a2a.NewTextPart(" "), a2a.NewTextPart("badly")}, withText(remote, "it broke\nbadly")},
-		{"other data", []*a2a.Part{a2a.NewTextPart("t"), a2a.NewDataPart(map[string]any{"errorCode": "E17"})}, withText(remote, "t")},
+		{"other data", []*a2a.Part{a2a.NewTextPart("t"), a2a.NewDataPart(map[string]any{"a": "E17"})}, withText(remote, "t")},
+		{
+			"unknown code",
+			[]*a2a.Part{a2a.NewTextPart("t"), a2a.NewDataPart(map[string]any{"errorCode": "E17"})},
+			errcode.Data{
+				ErrorCode: errcode.Internal, ErrorReason: "remote_task_failed", ErrorMessage: "t",
+				Details: map[string]any{"errorCode": "E17"},
+			},
+		},
 		{
 			"message from the text part",
 			[]*a2a.Part{a2a.NewTextPart("t"), a2a.NewDataPart(map[string]any{"errorCode": "NOT_FOUND"})},

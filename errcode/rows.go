@@ -3,7 +3,9 @@ package errcode
 import (
 	"context"
 	"io"
+	"io/fs"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"reflect"
@@ -14,16 +16,24 @@ import (
 )
 
 // row is one line of the default table. It concerns an error by its concrete type, by its
-// identity or by a method of its type; match, if set, has the last word.
+// identity, by a method of its type or by what probe finds out about the type; match, if set, has
+// the last word.
 type row struct {
-	name   string
+	name string
+	// when says which errors the row concerns, for lists; "" when types says it.
+	when   string
 	types  []reflect.Type
 	values []error
 	method reflect.Type
+	// probe looks at a type, once; it returns the match for errors of that type, nil when the row
+	// does not concern them. The match may do what a user's error can make panic.
+	probe func(t reflect.Type) matcher
 	// class is the answer. An empty reason means that of the error's type.
 	class Class
+	// answers lists what match and probe can answer; class, if there is no list.
+	answers []answer
 	// match refines or refuses; nil takes class as it is.
-	match func(err error) (Class, bool)
+	match matcher
 	// carrier marks errors that only say where it happened: anything below them that matches
 	// decides first.
 	carrier bool
@@ -40,6 +50,21 @@ type row struct {
 	enrich func(err error, e *Error)
 }
 
+// matcher tells the class of an error that its row concerns; ok is false for no match.
+type matcher func(err error) (c Class, ok bool)
+
+// answer is one of the things a row can say, see [Table.Rows].
+type answer struct {
+	when  string // what the error tells
+	class Class
+}
+
+// boundRow is a row together with its match for one error type.
+type boundRow struct {
+	*row
+	match matcher
+}
+
 func typesOf(ts ...reflect.Type) []reflect.Type { return ts }
 
 func static(c Code, reason string) Class {
@@ -47,8 +72,8 @@ func static(c Code, reason string) Class {
 }
 
 var (
-	timeoutType = reflect.TypeFor[interface{ Timeout() bool }]()
-	isType      = reflect.TypeFor[interface{ Is(error) bool }]()
+	timeoutType = reflect.TypeFor[timeouter]()
+	isType      = reflect.TypeFor[claimer]()
 	// nodeErrorType is how a flow's error says in which node it happened.
 	nodeErrorType = reflect.TypeFor[nodeError]()
 )
@@ -64,9 +89,7 @@ type flowError interface {
 var defaultRows = buildRows()
 
 func buildRows() []row {
-	rows := append(ownRows(), systemRows()...)
-	rows = append(rows, protocolRows()...)
-	return append(rows, carrierRows()...)
+	return slices.Concat(ownRows(), statusRows(), databaseRows(), systemRows(), protocolRows(), wireRows(), carrierRows())
 }
 
 // ownRows are the errors this package defines, and the validator's.
@@ -74,7 +97,7 @@ func ownRows() []row {
 	return []row{
 		{
 			name: "application error", types: typesOf(reflect.TypeFor[*Error]()),
-			app: asError, bypass: true,
+			app: asError, bypass: true, answers: carriedAnswer,
 		},
 		{
 			name: "guardrail", types: typesOf(reflect.TypeFor[*GuardrailBlockedError]()),
@@ -106,7 +129,7 @@ func ownRows() []row {
 		},
 		{
 			name: "HTTP status", types: typesOf(reflect.TypeFor[*HTTPStatusError]()),
-			match: httpClass,
+			match: httpClass, answers: httpAnswers(),
 		},
 		{
 			name: "tool loop", types: typesOf(reflect.TypeFor[*MaxToolIterationsError]()),
@@ -126,18 +149,28 @@ func systemRows() []row {
 	return []row{
 		{
 			name: "deadline", values: []error{context.DeadlineExceeded, os.ErrDeadlineExceeded},
+			when:  "context.DeadlineExceeded, os.ErrDeadlineExceeded",
 			class: static(UpstreamTimeout, "deadline_exceeded"),
 		},
 		{
-			name: "canceled", values: []error{context.Canceled},
+			name: "canceled", values: []error{context.Canceled}, when: "context.Canceled",
 			class: static(Internal, "context_canceled"),
 		},
 		{
 			name: "errno", types: typesOf(reflect.TypeFor[syscall.Errno](), reflect.TypeFor[*syscall.Errno]()),
-			match: errnoClass,
+			match: errnoClass, answers: errnoAnswers(),
 		},
 		{
-			name: "timeout", method: timeoutType,
+			name: "TLS", probe: tlsShape, when: "errors of crypto/tls and crypto/x509: certificates, alerts, handshakes",
+			class: Class{Code: UpstreamUnavailable},
+		},
+		{
+			name: "HTTP scheme", values: []error{http.ErrSchemeMismatch}, when: "http.ErrSchemeMismatch",
+			class: Class{Code: UpstreamUnavailable, Reason: "scheme_mismatch"},
+		},
+		{
+			name: "timeout", method: timeoutType, when: "a method Timeout() bool that says true",
+			class: static(UpstreamTimeout, "network_timeout"),
 			match: func(err error) (Class, bool) {
 				return static(UpstreamTimeout, "network_timeout"), isTimeout(err)
 			},
@@ -147,11 +180,13 @@ func systemRows() []row {
 			class: static(UpstreamUnavailable, "dns_error"),
 		},
 		{
-			name: "cut short", values: []error{io.ErrUnexpectedEOF},
+			name: "cut short", values: []error{io.ErrUnexpectedEOF, io.ErrClosedPipe},
+			when:  "io.ErrUnexpectedEOF, io.ErrClosedPipe",
 			class: static(UpstreamUnavailable, "connection_closed"),
 		},
 		{
 			name: "closed", values: []error{io.EOF}, underConnection: true,
+			when:  "io.EOF below an error of a connection",
 			class: static(UpstreamUnavailable, "connection_closed"),
 		},
 	}
@@ -173,11 +208,12 @@ func carrierRows() []row {
 		},
 		{
 			name: "URL", types: typesOf(reflect.TypeFor[*url.Error]()),
+			class: static(UpstreamUnavailable, "network_error"),
 			match: urlClass, carrier: true, connection: true,
 		},
 		{
 			name: "system call", types: typesOf(reflect.TypeFor[*os.SyscallError]()),
-			match: func(error) (Class, bool) { return Class{}, false }, carrier: true,
+			match: func(error) (Class, bool) { return Class{}, false }, carrier: true, answers: []answer{},
 		},
 	}
 }
@@ -194,7 +230,16 @@ var sentinels = func() map[error]*row {
 	return m
 }()
 
-// concerns reports whether the row can match errors of type t in another way than by identity.
+// bind returns the row for errors of type t; ok is false when it cannot match them in another way
+// than by identity.
+func (r *row) bind(t reflect.Type) (bound boundRow, ok bool) {
+	if r.probe != nil {
+		match := r.probe(t)
+		return boundRow{row: r, match: guarded(match)}, match != nil
+	}
+	return boundRow{row: r, match: r.match}, r.concerns(t)
+}
+
 func (r *row) concerns(t reflect.Type) bool {
 	if slices.Contains(r.types, t) {
 		return true
@@ -205,25 +250,42 @@ func (r *row) concerns(t reflect.Type) bool {
 	return len(r.values) > 0 && t.Implements(isType)
 }
 
+// guarded makes a panic of match no match.
+func guarded(match matcher) matcher {
+	return func(err error) (c Class, ok bool) {
+		defer func() {
+			if recover() != nil {
+				c, ok = Class{}, false
+			}
+		}()
+		return match(err)
+	}
+}
+
 // isCarrierType tells the carriers of the standard library, whose Timeout method only repeats
 // that of their cause.
 func isCarrierType(t reflect.Type) bool {
 	return t == reflect.TypeFor[*net.OpError]() || t == reflect.TypeFor[*url.Error]() ||
-		t == reflect.TypeFor[*os.SyscallError]()
+		t == reflect.TypeFor[*os.SyscallError]() || t == reflect.TypeFor[*fs.PathError]()
 }
 
-// decide tells whether err, which the row concerns, matches it.
-func (r *row) decide(err error, connection bool) (Class, bool) {
+// decide tells whether err, which the row concerns, matches it, and sets c if so.
+func (r boundRow) decide(err error, connection bool, c *Class) bool {
 	if r.underConnection && !connection {
-		return Class{}, false
+		return false
 	}
 	if len(r.values) > 0 && !r.holds(err) {
-		return Class{}, false
+		return false
 	}
-	if r.match != nil {
-		return r.match(err)
+	if r.match == nil {
+		*c = r.class
+		return true
 	}
-	return r.class, true
+	class, ok := r.match(err)
+	if ok {
+		*c = class
+	}
+	return ok
 }
 
 // holds reports whether err is one of the row's values or says that it is. Only types of values

@@ -2,6 +2,7 @@ package errcode
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -10,12 +11,42 @@ import (
 	"github.com/a2aexec/a2aexec/internal/plain"
 )
 
+// carriedAnswer lists an error that says everything itself.
+var carriedAnswer = []answer{{}}
+
 func asError(err error) *Error {
 	e, _ := err.(*Error) //nolint:errorlint // the walk has unwrapped it
 	return e
 }
 
-// errnoClass maps the error numbers of a connection that could not be made or was lost.
+// errnoRows are the error numbers of a connection that could not be made or was lost. Other numbers
+// are faults of the agent's own machine.
+var errnoRows = []struct {
+	reason  string
+	numbers []syscall.Errno
+	names   string
+}{
+	{"connection_refused", []syscall.Errno{syscall.ECONNREFUSED}, "ECONNREFUSED"},
+	{
+		"connection_reset",
+		[]syscall.Errno{syscall.ECONNRESET, syscall.ECONNABORTED, syscall.EPIPE},
+		"ECONNRESET, ECONNABORTED, EPIPE",
+	},
+	{
+		"host_unreachable",
+		[]syscall.Errno{syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ENETDOWN},
+		"EHOSTUNREACH, ENETUNREACH, ENETDOWN",
+	},
+}
+
+func errnoAnswers() []answer {
+	var as []answer
+	for _, r := range errnoRows {
+		as = append(as, answer{r.names, static(UpstreamUnavailable, r.reason)})
+	}
+	return as
+}
+
 func errnoClass(err error) (Class, bool) {
 	var n syscall.Errno
 	switch e := err.(type) { //nolint:errorlint // the walk has unwrapped it
@@ -24,16 +55,12 @@ func errnoClass(err error) (Class, bool) {
 	case *syscall.Errno:
 		n = *e
 	}
-	switch n {
-	case syscall.ECONNREFUSED:
-		return static(UpstreamUnavailable, "connection_refused"), true
-	case syscall.ECONNRESET, syscall.EPIPE:
-		return static(UpstreamUnavailable, "connection_reset"), true
-	case syscall.EHOSTUNREACH, syscall.ENETUNREACH:
-		return static(UpstreamUnavailable, "host_unreachable"), true
-	default:
-		return Class{}, false
+	for _, r := range errnoRows {
+		if slices.Contains(r.numbers, n) {
+			return static(UpstreamUnavailable, r.reason), true
+		}
 	}
+	return Class{}, false
 }
 
 // urlClass decides about an HTTP call that failed for a reason nothing else knows. A URL that

@@ -13,45 +13,40 @@ import (
 // Errors that only say where something happened, such as [ComponentInvokeError] or *url.Error,
 // leave the decision to a cause that says more. An [Error] that decides bypasses the rules: its
 // author has the last word.
-type Table struct{ rules []Rule }
+//
+// A table remembers what it learns about error types, so make one and keep it.
+type Table struct {
+	rules []Rule
+	types *typeCache // nil for the cache of the defaults
+	// predicates are the indices of the rules that only their function can judge.
+	predicates []int
+}
 
 var defaultTable Table
 
 // Default returns the table without user rules.
 func Default() *Table { return &defaultTable }
 
-// NewTable returns a table with rules in front of the defaults. The first rule that matches wins.
-func NewTable(rules ...Rule) *Table { return &Table{rules: slices.Clone(rules)} }
-
-// Rule maps errors to a code, see [When]. The zero value matches nothing.
-type Rule struct {
-	name  string
-	match func(error) bool
-	made  *Error
-}
-
-// When makes a rule: errors for which match reports true get the code and the reason, and the
-// options on top. match is given the whole error and may use errors.Is and errors.As; it must be
-// safe for concurrent use, and if it panics it does not match. An empty reason stands for the name
-// of the error's type. The message is the error's text unless [Message] sets another, and the
-// cause is always the error itself. name shows up in logs.
-//
-// An error that unwraps to itself is not shown to rules, since errors.As would never return.
-func When(name string, match func(error) bool, code Code, reason string, opts ...Option) Rule {
-	return Rule{name: name, match: match, made: New(code, reason, opts...)}
-}
-
-// matches calls the user's function; a panic is no match.
-func (r Rule) matches(err error) (yes bool) {
-	if r.match == nil {
-		return false
-	}
-	defer func() {
-		if recover() != nil {
-			yes = false
+// NewTable returns a table with rules in front of the defaults. The first rule that matches
+// anything in an error wins, whatever else is in it; [Table.Shadowed] finds rules that never can.
+func NewTable(rules ...Rule) *Table {
+	t := &Table{rules: slices.Clone(rules)}
+	for i, r := range t.rules {
+		if r.match != nil {
+			t.predicates = append(t.predicates, i)
 		}
-	}()
-	return r.match(err)
+	}
+	if len(t.rules) > 0 {
+		t.types = &typeCache{rules: t.rules}
+	}
+	return t
+}
+
+func (t *Table) cache() *typeCache {
+	if t == nil || t.types == nil {
+		return &defaultTypes
+	}
+	return t.types
 }
 
 // Classify returns the class of err, the zero Class for nil.
@@ -60,11 +55,11 @@ func (t *Table) Classify(err error) Class {
 		return Class{}
 	}
 	var s search
-	d := s.run(err)
-	if r := t.rule(err, d); r != nil {
-		c := r.made.class()
+	d := s.run(t.cache(), err)
+	if i := t.rule(err, &s); i != noRule {
+		c := t.rules[i].made.class()
 		if c.Reason == "" {
-			c.Reason = d.typeReason()
+			c.Reason = s.ruleReason(i)
 		}
 		return c
 	}
@@ -79,24 +74,25 @@ func (t *Table) Convert(err error) *Error {
 		return nil
 	}
 	var s search
-	d := s.run(err)
+	d := s.run(t.cache(), err)
 	if d.bypass() && d.decider == err { //nolint:errorlint // identity is meant
 		return d.app
 	}
-	e := t.made(err, d)
+	e := t.made(err, &s)
 	e.locate(d.where)
 	return e
 }
 
 // made is the converted error without its place in a flow.
-func (t *Table) made(err error, d *decision) *Error {
+func (t *Table) made(err error, s *search) *Error {
 	var e *Error
-	switch r := t.rule(err, d); {
-	case r != nil:
-		e = r.made.clone()
-		e.row = r.name
+	d := &s.decision
+	switch i := t.rule(err, s); {
+	case i != noRule:
+		e = t.rules[i].made.clone()
+		e.row = t.rules[i].name
 		if e.reason == "" {
-			e.reason = d.typeReason()
+			e.reason = s.ruleReason(i)
 		}
 	case d.app != nil:
 		e = d.app.clone()
@@ -126,27 +122,6 @@ func (d *decision) error() *Error {
 		d.row.enrich(d.decider, e)
 	}
 	return e
-}
-
-// typeReason is the reason for a rule that names none.
-func (d *decision) typeReason() string {
-	if d.named == "" {
-		return reasonInternal
-	}
-	return d.named
-}
-
-// rule returns the first user rule that matches, nil if none does.
-func (t *Table) rule(err error, d *decision) *Rule {
-	if t == nil || len(t.rules) == 0 || d.bypass() || endless(err) {
-		return nil
-	}
-	for i := range t.rules {
-		if t.rules[i].matches(err) {
-			return &t.rules[i]
-		}
-	}
-	return nil
 }
 
 // locate takes over what a flow's error says about the place, unless the author said it.

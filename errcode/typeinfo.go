@@ -3,11 +3,9 @@ package errcode
 import (
 	"reflect"
 	"strings"
-	"sync"
-	"sync/atomic"
 )
 
-// typeInfo is what classification knows about a concrete error type. It is computed once.
+// typeInfo is what a table knows about a concrete error type. It is computed once.
 type typeInfo struct {
 	typ     reflect.Type
 	unwrap  unwrapKind
@@ -20,7 +18,9 @@ type typeInfo struct {
 	// wrapper is set when errors of the type say nothing but what they wrap.
 	wrapper bool
 	// rows are the other table rows that can match this type, in table order.
-	rows []*row
+	rows []boundRow
+	// rules are the user rules that can match this type, nil when none can.
+	rules *typeRules
 }
 
 // plain reports whether no row can match errors of the type.
@@ -31,46 +31,12 @@ func (t *typeInfo) isNil(err error) bool {
 	return t.pointer && reflect.ValueOf(err).IsNil()
 }
 
-// typeInfos maps a reflect.Type to its *typeInfo. It grows with the error types of the program,
-// a finite set.
-var typeInfos sync.Map
-
-// recent is a small cache in front of typeInfos, indexed by the address of the type.
-var recent [256]atomic.Pointer[typeInfo]
-
-// infoOf returns what is known about the type of err. Chains tend to repeat one wrapper, so last,
-// which may be nil, is tried first.
-func infoOf(err error, last *typeInfo) *typeInfo {
-	t := reflect.TypeOf(err)
-	if last != nil && last.typ == t {
-		return last
-	}
-	slot := &recent[reflect.ValueOf(t).Pointer()>>5%uintptr(len(recent))]
-	if info := slot.Load(); info != nil && info.typ == t {
-		return info
-	}
-	info := storedInfo(t)
-	slot.Store(info)
-	return info
-}
-
-func storedInfo(t reflect.Type) *typeInfo {
-	if v, ok := typeInfos.Load(t); ok {
-		if info, ok := v.(*typeInfo); ok {
-			return info
-		}
-	}
-	info := newTypeInfo(t)
-	typeInfos.Store(t, info)
-	return info
-}
-
 var (
 	singleUnwrapperType = reflect.TypeFor[singleUnwrapper]()
 	listUnwrapperType   = reflect.TypeFor[listUnwrapper]()
 )
 
-func newTypeInfo(t reflect.Type) *typeInfo {
+func newTypeInfo(t reflect.Type, rules []Rule) *typeInfo {
 	info := &typeInfo{
 		typ:     t,
 		pointer: t.Kind() == reflect.Pointer,
@@ -84,14 +50,15 @@ func newTypeInfo(t reflect.Type) *typeInfo {
 		info.unwrap = unwrapMany
 	}
 	for i := range defaultRows {
-		if defaultRows[i].concerns(t) {
-			info.rows = append(info.rows, &defaultRows[i])
+		if bound, ok := defaultRows[i].bind(t); ok {
+			info.rows = append(info.rows, bound)
 		}
 		for _, v := range defaultRows[i].values {
 			info.sentinel = info.sentinel || reflect.TypeOf(v) == t
 		}
 	}
-	info.wrapper = info.plain() && info.reason == "" && info.unwrap == unwrapOne
+	info.rules = rulesFor(t, rules)
+	info.wrapper = info.plain() && info.rules == nil && info.reason == "" && info.unwrap == unwrapOne
 	return info
 }
 
@@ -118,10 +85,33 @@ func typeReason(t reflect.Type) string {
 	name, _, _ := strings.Cut(t.Name(), "[")
 	reason := snakeCase(name)
 	if reason == "error" {
-		pkg, _, _ := strings.Cut(t.String(), ".")
-		reason = snakeCase(pkg + "_error")
+		reason = snakeCase(packageName(t) + "_error")
 	}
 	return reason
+}
+
+// packageName is the name of the package that defines t, as its users know it: an internal package
+// stands for the one it belongs to, whose name is made of the path without "go" and "sdk".
+func packageName(t reflect.Type) string {
+	outer, _, internal := strings.Cut(t.PkgPath(), "/internal/")
+	if !internal {
+		name, _, _ := strings.Cut(t.String(), ".")
+		return name
+	}
+	segments := strings.Split(outer, "/")
+	name := segments[len(segments)-1]
+	if len(segments) > 1 && isMajor(name) {
+		name = segments[len(segments)-2]
+	}
+	for _, affix := range []string{"-go", "-sdk"} {
+		name = strings.TrimSuffix(name, affix)
+	}
+	return strings.TrimPrefix(name, "go-")
+}
+
+// isMajor reports whether a path segment is the major version of a module, such as v3.
+func isMajor(segment string) bool {
+	return len(segment) > 1 && segment[0] == 'v' && isDigit(segment[1])
 }
 
 // snakeCase turns a Go name into snake_case ASCII and keeps acronyms together. Other characters

@@ -1,6 +1,10 @@
 package errcode
 
-import "reflect"
+import (
+	"reflect"
+
+	"github.com/a2aexec/a2aexec/internal/errtree"
+)
 
 // maxNodes bounds how many errors one walk visits. It lets a chain of a hundred thousand wraps
 // through and stops errors that unwrap to themselves, or to ever new ones, within milliseconds.
@@ -9,12 +13,13 @@ const maxNodes = 1 << 17
 // walk visits an error tree outermost first, depth first, the order of errors.Is, but it
 // survives what user code can do to it: nil entries, cycles, methods that panic.
 //
-// Its zero value with pos set to the root is ready. It must not be copied while in use.
+// Its zero value with types set, and pos to the root, is ready. It must not be copied while in use.
 type walk struct {
-	pos  error
-	info *typeInfo // of the error in hand
-	last *typeInfo // of the error in hand, or of the one before
-	seen int
+	types *typeCache
+	pos   error
+	info  *typeInfo // of the error in hand
+	last  *typeInfo // of the error in hand, or of the one before
+	seen  int
 	// pending are the siblings still to visit, innermost last. Almost every error is a chain,
 	// so the slice stays empty.
 	pending [][]error
@@ -41,7 +46,7 @@ func (w *walk) next() (err error, ok bool) {
 			return nil, false
 		}
 		w.seen++
-		w.last = infoOf(w.pos, w.last)
+		w.last = w.types.info(w.pos, w.last)
 		if !w.last.wrapper {
 			w.info = w.last
 			return w.pos, true
@@ -115,83 +120,43 @@ const (
 type (
 	singleUnwrapper interface{ Unwrap() error }
 	listUnwrapper   interface{ Unwrap() []error }
+	timeouter       interface{ Timeout() bool }
+	claimer         interface{ Is(target error) bool }
+	caster          interface{ As(target any) bool }
 )
 
-// The functions below are the only places that call methods of a user's error.
+// Methods of a user's error are only called through errtree, which survives their panics.
 
-func unwrapSingle(err error) (child error) {
-	defer func() {
-		if recover() != nil {
-			child = nil
-		}
-	}()
-	if u, ok := err.(singleUnwrapper); ok {
-		return u.Unwrap()
-	}
-	return nil
+// unwrapSingle is err.Unwrap() of an error that wraps one other.
+func unwrapSingle(err error) error {
+	one, _ := errtree.Unwrap(err)
+	return one
 }
 
-func unwrapList(err error) (children []error) {
-	defer func() {
-		if recover() != nil {
-			children = nil
-		}
-	}()
-	if u, ok := err.(listUnwrapper); ok {
-		return u.Unwrap()
-	}
-	return nil
+// unwrapList is err.Unwrap() of an error that wraps several others.
+func unwrapList(err error) []error {
+	_, many := errtree.Unwrap(err)
+	return many
 }
 
 // errorText is err.Error(), "" for nil and when the method panics.
-func errorText(err error) (text string) {
-	defer func() {
-		if recover() != nil {
-			text = ""
-		}
-	}()
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}
+func errorText(err error) string { return errtree.Text(err) }
 
 // isTimeout is err.Timeout(), false when there is no such method or it panics.
-func isTimeout(err error) (yes bool) {
-	defer func() {
-		if recover() != nil {
-			yes = false
-		}
-	}()
-	t, ok := err.(interface{ Timeout() bool })
-	return ok && t.Timeout()
+func isTimeout(err error) bool {
+	t, ok := err.(timeouter)
+	return ok && errtree.Try(t, timeouter.Timeout)
 }
 
 // claims is err.Is(target), false when there is no such method or it panics.
-func claims(err, target error) (yes bool) {
-	defer func() {
-		if recover() != nil {
-			yes = false
-		}
-	}()
-	t, ok := err.(interface{ Is(error) bool })
-	return ok && t.Is(target)
-}
-
-// endless reports whether the tree has no end within bounds. User rules are kept away from such
-// an error, since errors.As would never return from it.
-func endless(err error) bool {
-	w := walk{pos: err}
-	for {
-		if _, ok := w.next(); !ok {
-			return w.cut()
-		}
-	}
+func claims(err, target error) bool {
+	t, ok := err.(claimer)
+	return ok && errtree.Try(t, func(c claimer) bool { return c.Is(target) })
 }
 
 // findPanic returns the first recovered panic in the tree.
 func findPanic(err error) *PanicError {
-	w := walk{pos: err}
+	w := walk{types: &defaultTypes, pos: err}
 	for {
 		e, ok := w.next()
 		if !ok {

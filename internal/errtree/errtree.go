@@ -25,16 +25,11 @@ func Unwrap(err error) (one error, many []error) { //nolint:staticcheck // ST100
 }
 
 // Text gives err.Error(), or "" where that panics or err is nil.
-func Text(err error) (text string) {
+func Text(err error) string {
 	if err == nil {
 		return ""
 	}
-	defer func() {
-		if recover() != nil {
-			text = ""
-		}
-	}()
-	return err.Error()
+	return Try(err, error.Error)
 }
 
 // Walk visits err and what it wraps, outermost first, depth first, until visit
@@ -86,4 +81,16 @@ func As[T error](err error) (found T, ok bool) {
 		return !ok
 	})
 	return found, ok
+}
+
+// Try is call(v), or the zero value where that panics: the way to call a
+// method of an error that user code made.
+func Try[V, R any](v V, call func(V) R) (result R) {
+	defer func() {
+		if recover() != nil {
+			var zero R
+			result = zero
+		}
+	}()
+	return call(v)
 }

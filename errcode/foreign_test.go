@@ -1,0 +1,180 @@
+package errcode_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/errordetails"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/a2aexec/a2aexec/errcode"
+)
+
+// foreign is what is read out of another vendor's failed task.
+type foreign struct {
+	Code      errcode.Code
+	Reason    string
+	Message   string
+	Retriable bool
+	After     time.Duration
+	Details   map[string]any
+}
+
+func read(e *errcode.Error) foreign {
+	f := foreign{Code: e.Code(), Reason: e.Reason(), Message: e.Message(), Retriable: e.Retriable(), Details: e.Details()}
+	f.After, _ = e.RetryAfter()
+	return f
+}
+
+func TestFromTaskOfAnotherVendor(t *testing.T) {
+	t.Parallel()
+	const remote = "remote_task_failed"
+	kept := func(code any) map[string]any { return map[string]any{"errorCode": code} }
+	tests := []struct {
+		name string
+		task string // the message and the metadata of the task, as JSON
+		want foreign
+	}{
+		{"a snake_case code", `{"parts":[{"data":{"error_code":"RATE_LIMITED","error_message":"slow","retry_after_ms":250}}]}`, foreign{
+			Code: errcode.RateLimited, Reason: remote, Message: "slow", Retriable: true, After: 250 * time.Millisecond,
+		}},
+		{"a code in lower case", `{"parts":[{"text":"t"},{"data":{"code":"rate-limited","retry_after":3,"reason":"quota"}}]}`, foreign{
+			Code: errcode.RateLimited, Reason: "quota", Message: "t", Retriable: true, After: 3 * time.Second, Details: kept("rate-limited"),
+		}},
+		{"an envelope", `{"parts":[{"data":{"error":{"code":"NOT_FOUND","message":"gone"}}}]}`, foreign{
+			Code: errcode.NotFound, Reason: remote, Message: "gone",
+		}},
+		{"an HTTP status", `{"parts":[{"data":{"error":{"code":503,"message":"down","retryable":false}}}]}`, foreign{
+			Code: errcode.UpstreamUnavailable, Reason: remote, Message: "down", Details: kept(503.0),
+		}},
+		{"a JSON-RPC code", `{"parts":[{"data":{"error":{"code":-32602,"message":"bad"}}}]}`, foreign{
+			Code: errcode.InvalidInput, Reason: remote, Message: "bad", Details: kept(-32602.0),
+		}},
+		{"a gRPC name", `{"parts":[{"data":{"code":8,"status":"RESOURCE_EXHAUSTED"}}]}`, foreign{
+			Code: errcode.RateLimited, Reason: remote, Message: errcode.RateLimited.Text(), Retriable: true, Details: kept("RESOURCE_EXHAUSTED"),
+		}},
+		{"a suggested delay", `{"parts":[{"data":{"error":{"code":"RATE_LIMITED","retry":{"suggested_delay_ms":40}}}}]}`, foreign{
+			Code: errcode.RateLimited, Reason: remote, Message: errcode.RateLimited.Text(), Retriable: true, After: 40 * time.Millisecond,
+		}},
+		{"metadata of the message", `{"parts":[{"text":"t"}],"metadata":{"error_code":"UPSTREAM_TIMEOUT"}}`, foreign{
+			Code: errcode.UpstreamTimeout, Reason: remote, Message: "t", Retriable: true,
+		}},
+		{"metadata of a part", `{"parts":[{"text":"t","metadata":{"errorCode":"AUTH_REQUIRED"}}]}`, foreign{
+			Code: errcode.AuthRequired, Reason: remote, Message: "t",
+		}},
+		{"metadata with an unknown code", `{"parts":[{"text":"t"}],"metadata":{"error_code":"E17"}}`, foreign{
+			Code: errcode.Internal, Reason: remote, Message: "t", Details: kept("E17"),
+		}},
+		{"wrong types", `{"parts":[{"text":"t"},{"data":{"errorCode":true,"errorMessage":7,"retriable":"yes","retryAfterMs":-1}}]}`, foreign{
+			Code: errcode.Internal, Reason: remote, Message: "t",
+		}},
+		{"a known code with wrong types", `{"parts":[{"text":"t"},{"data":{"errorCode":"NOT_FOUND","errorMessage":7,"errorReason":[],"retryAfterMs":"x"}}]}`, foreign{
+			Code: errcode.NotFound, Reason: remote, Message: "t",
+		}},
+		{"an error that is a text", `{"parts":[{"data":{"error":"it broke","code":500}}]}`, foreign{
+			Code: errcode.UpstreamUnavailable, Reason: remote, Message: "it broke", Retriable: true, Details: kept(500.0),
+		}},
+		{"data without a code", `{"parts":[{"text":"t"},{"data":{"error":"it broke","status":"failed","code":0}}]}`, foreign{
+			Code: errcode.Internal, Reason: remote, Message: "t",
+		}},
+		{"text only", `{"parts":[{"text":"t"}]}`, foreign{Code: errcode.Internal, Reason: remote, Message: "t"}},
+		{"no array for data", `{"parts":[{"data":[{"code":404}]},{"text":"t"}]}`, foreign{Code: errcode.Internal, Reason: remote, Message: "t"}},
+		{"nothing", `{"parts":[]}`, foreign{Code: errcode.Internal, Reason: remote, Message: errcode.Internal.Text()}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			m := new(a2a.Message)
+			if err := json.Unmarshal([]byte(tc.task), m); err != nil {
+				t.Fatal(err)
+			}
+			task := failedTask()
+			task.Status.Message = m
+			e, ok := errcode.FromTask(task)
+			if !ok {
+				t.Fatal("a failed task gave no error")
+			}
+			if diff := cmp.Diff(tc.want, read(e)); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+			mustData(t, e)
+			update := a2a.NewStatusUpdateEvent(task, a2a.TaskStateFailed, m)
+			if e, ok := errcode.FromEvent(update); !ok || e.Code() != tc.want.Code {
+				t.Errorf("the update gives %v", e)
+			}
+		})
+	}
+}
+
+func TestFromTaskReadsTheMetadataOfTheTask(t *testing.T) {
+	t.Parallel()
+	task := failedTask(a2a.NewTextPart("t"))
+	task.Metadata = map[string]any{"error": map[string]any{"code": "NOT_FOUND"}}
+	if e, _ := errcode.FromTask(task); e.Code() != errcode.NotFound || e.Message() != "t" {
+		t.Errorf("got %v", e)
+	}
+	update := a2a.NewStatusUpdateEvent(task, a2a.TaskStateFailed, task.Status.Message)
+	update.Metadata = map[string]any{"error_code": "RATE_LIMITED"}
+	if e, _ := errcode.FromEvent(update); e.Code() != errcode.RateLimited {
+		t.Errorf("got %v", e)
+	}
+	task.Metadata = map[string]any{"code": func() {}, "error": make(chan int)}
+	if e, _ := errcode.FromTask(task); e.Code() != errcode.Internal {
+		t.Errorf("got %v", e)
+	}
+}
+
+// A message with some code in it is no failure unless the task says so.
+func TestFromMessageWantsOurData(t *testing.T) {
+	t.Parallel()
+	m := a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewDataPart(map[string]any{"code": "NOT_FOUND"}))
+	if e, ok := errcode.FromMessage(m); ok {
+		t.Errorf("got %v", e)
+	}
+}
+
+func TestFromClientFindsNestedData(t *testing.T) {
+	t.Parallel()
+	data := map[string]any{"errorCode": "RATE_LIMITED", "errorReason": "quota", "retryAfterMs": 250}
+	for name, err := range map[string]error{
+		"under a key": a2a.NewError(a2a.ErrServerError, "slow down").WithDetails(map[string]any{"a": 1, "data": data}),
+		"in a struct": a2a.NewError(a2a.ErrServerError, "slow down").WithTypedDetails(errordetails.NewFromStruct(map[string]any{"data": data})),
+	} {
+		if e := errcode.FromClient(fmt.Errorf("send: %w", err)); e.Code() != errcode.RateLimited || e.Reason() != "quota" {
+			t.Errorf("%s: got %v", name, e)
+		}
+	}
+	if e := errcode.FromClient(errors.New("x")); e.Code() != errcode.Internal {
+		t.Errorf("got %v", e)
+	}
+}
+
+func FuzzForeignData(f *testing.F) {
+	f.Add([]byte(`{"error":{"code":503,"message":"m","retry":{"suggested_delay_ms":1e300}}}`))
+	f.Add([]byte(`{"error_code":"E17","retry_after":-1,"retriable":"x"}`))
+	f.Add([]byte(`{"status":"RESOURCE_EXHAUSTED","error":{"error":{"error":{}}}}`))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var v any
+		if json.Unmarshal(b, &v) != nil {
+			return
+		}
+		task := failedTask(a2a.NewTextPart("t"), a2a.NewDataPart(v))
+		if m, ok := v.(map[string]any); ok {
+			task.Metadata = m
+		}
+		e, ok := errcode.FromTask(task)
+		if !ok || !e.Code().Valid() || e.Reason() == "" || e.Message() == "" {
+			t.Fatalf("got %#v", e)
+		}
+		if d, _ := e.RetryAfter(); d < 0 {
+			t.Errorf("a delay of %v", d)
+		}
+		if _, err := (errcode.Builder{}).Data(e); err != nil {
+			t.Errorf("cannot be sent on: %v", err)
+		}
+	})
+}

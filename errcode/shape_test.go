@@ -1,0 +1,183 @@
+package errcode_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	grpcstatus "google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/a2aexec/a2aexec/errcode"
+)
+
+// Errors in the shapes of libraries. The real ones are in internal/realerrors.
+type (
+	methodError     struct{ code int }
+	awsLikeError    struct{ code int }
+	fieldError      struct{ StatusCode int32 }
+	unsignedError   struct{ HTTPStatusCode uint16 }
+	codeError       struct{ Code int }
+	codeHeaderError struct {
+		Code   int
+		Header http.Header
+	}
+	responseError struct {
+		StatusCode int
+		Request    *http.Request
+		Response   *http.Response
+	}
+	innerResponse struct{ *http.Response }
+	deepError     struct {
+		StatusCode int
+		Raw        *innerResponse
+	}
+	embeddingError struct{ *responseError }
+	headersError   struct {
+		StatusCode int
+		h          http.Header
+	}
+	sqlError       string
+	brokenSQLError struct{}
+	redisLikeError string
+	wireLikeError  struct {
+		Code    int64
+		Message string
+		Data    json.RawMessage
+	}
+	apiLikeError    string
+	statusFailError struct{ *grpcstatus.Status }
+)
+
+func (methodError) Error() string                        { return "e" }
+func (e methodError) StatusCode() int                    { return e.code }
+func (awsLikeError) Error() string                       { return "e" }
+func (e *awsLikeError) HTTPStatusCode() int              { return e.code }
+func (fieldError) Error() string                         { return "e" }
+func (*unsignedError) Error() string                     { return "e" }
+func (codeError) Error() string                          { return "e" }
+func (*codeHeaderError) Error() string                   { return "e" }
+func (*responseError) Error() string                     { return "e" }
+func (deepError) Error() string                          { return "e" }
+func (headersError) Error() string                       { return "e" }
+func (e headersError) Headers() http.Header              { return e.h }
+func (sqlError) Error() string                           { return "e" }
+func (e sqlError) SQLState() string                      { return string(e) }
+func (brokenSQLError) Error() string                     { return "e" }
+func (brokenSQLError) SQLState() string                  { panic("SQLState") }
+func (e redisLikeError) Error() string                   { return string(e) }
+func (redisLikeError) RedisError()                       {}
+func (*wireLikeError) Error() string                     { return "e" }
+func (apiLikeError) Error() string                       { return "e" }
+func (e apiLikeError) ErrorCode() string                 { return string(e) }
+func (apiLikeError) ErrorMessage() string                { return "m" }
+func (statusFailError) Error() string                    { return "e" }
+func (e statusFailError) GRPCStatus() *grpcstatus.Status { return e.Status }
+
+func after(c errcode.Class, d time.Duration) errcode.Class {
+	c.RetryAfter, c.HasRetryAfter = d, true
+	return c
+}
+
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	seven := http.Header{"Retry-After": {"7"}}
+	answer := &http.Response{Header: seven}
+	sent := &http.Request{Header: http.Header{"Retry-After": {"99"}}}
+	limited := grpcstatus.New(codes.ResourceExhausted, "m")
+	delayed, err := limited.WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Second)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate := func(reason string) errcode.Class { return class(errcode.RateLimited, reason) }
+	var nilEmbedded embeddingError
+	a2aStatus, err := grpcstatus.New(codes.InvalidArgument, "m").WithDetails(
+		&errdetails.ErrorInfo{Domain: a2a.ProtocolDomain, Reason: "TASK_NOT_FOUND"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := structpb.NewStruct(map[string]any{"errorCode": "NOT_FOUND", "errorReason": "gone"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dataStatus, err := limited.WithDetails(&errdetails.ErrorInfo{}, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := []struct {
+		name string
+		err  error
+		want errcode.Class
+	}{
+		{"method StatusCode", methodError{404}, class(errcode.NotFound, "method_error")},
+		{"method HTTPStatusCode", &awsLikeError{503}, class(errcode.UpstreamUnavailable, "aws_like_error")},
+		{"method on a nil pointer", (*awsLikeError)(nil), class(errcode.Internal, "aws_like_error")},
+		{"field", fieldError{401}, class(errcode.AuthRequired, "field_error")},
+		{"unsigned field", &unsignedError{429}, rate("unsigned_error")},
+		{"a success is no match", errors.Join(fieldError{200}, methodError{404}), class(errcode.NotFound, "method_error")},
+		{"zero is no match", errors.Join(fieldError{}, methodError{404}), class(errcode.NotFound, "method_error")},
+		{"what is no status is no match", errors.Join(fieldError{1006}, methodError{404}), class(errcode.NotFound, "method_error")},
+		{"Code alone", codeError{404}, class(errcode.Internal, "code_error")},
+		{"Code beside a header", &codeHeaderError{429, seven}, after(rate("code_header_error"), 7*time.Second)},
+		{"response", &responseError{429, sent, answer}, after(rate("response_error"), 7*time.Second)},
+		{"request is not read", &responseError{429, sent, nil}, rate("response_error")},
+		{"one level down", deepError{429, &innerResponse{answer}}, after(rate("deep_error"), 7*time.Second)},
+		{"one level down behind nil", deepError{429, nil}, rate("deep_error")},
+		{"embedded", embeddingError{&responseError{429, nil, answer}}, after(rate("embedding_error"), 7*time.Second)},
+		{"embedded nil", nilEmbedded, class(errcode.Internal, "embedding_error")},
+		{"method Headers", headersError{503, http.Header{"Retry-After-Ms": {"250"}}}, after(class(errcode.UpstreamUnavailable, "headers_error"), 250*time.Millisecond)},
+		{"a delay on another status", headersError{500, seven}, class(errcode.UpstreamUnavailable, "headers_error")},
+		{"a delay that is none", headersError{429, http.Header{"Retry-After-Ms": {"NaN"}, "Retry-After": {"-1"}}}, rate("headers_error")},
+		{"gRPC", wrapped(limited.Err(), 2), rate("grpc_error")},
+		{"gRPC with a delay", wrapped(delayed.Err(), 2), after(rate("grpc_error"), time.Second)},
+		{"gRPC of A2A", a2aStatus.Err(), class(errcode.NotFound, "task_not_found")},
+		{"gRPC with error data", dataStatus.Err(), class(errcode.NotFound, "gone")},
+		{"gRPC without a status", errors.Join(statusFailError{}, methodError{404}), class(errcode.NotFound, "method_error")},
+		{"SQLSTATE", sqlError("57P03"), class(errcode.UpstreamUnavailable, "sql_error")},
+		{"SQLSTATE that is none", errors.Join(sqlError(""), methodError{404}), class(errcode.NotFound, "method_error")},
+		{"SQLSTATE that panics", brokenSQLError{}, class(errcode.Internal, "broken_sql_error")},
+		{"Redis", redisLikeError("READONLY x"), class(errcode.UpstreamUnavailable, "redis_like_error")},
+		{"Redis nil", redisLikeError("redis: nil"), class(errcode.NotFound, "redis_nil")},
+		{"JSON-RPC", &wireLikeError{Code: -32601}, class(errcode.InvalidInput, "wire_like_error")},
+		{"JSON-RPC of an application", errors.Join(&wireLikeError{Code: 17}, methodError{404}), class(errcode.NotFound, "method_error")},
+		{"API code", apiLikeError("ThrottlingException"), rate("api_like_error")},
+		{"API code of an application", errors.Join(apiLikeError("X"), methodError{404}), class(errcode.NotFound, "method_error")},
+		{"known text", wrapped(errors.New("connection closed"), 2), class(errcode.UpstreamUnavailable, "connection_closed")},
+		{"a part of a known text", errors.New("the connection closed"), class(errcode.Internal, "internal_error")},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			for range 2 {
+				if diff := cmp.Diff(tc.want, errcode.Default().Classify(tc.err)); diff != "" {
+					t.Errorf("class (-want +got):\n%s", diff)
+				}
+			}
+			if got := errcode.CodeOf(fmt.Errorf("x: %w", tc.err)); got != tc.want.Code {
+				t.Errorf("wrapped: %s", got)
+			}
+		})
+	}
+}
+
+func TestFromJSONRPC(t *testing.T) {
+	t.Parallel()
+	for rpc, want := range map[int]errcode.Code{
+		-32700: errcode.InvalidInput, -32600: errcode.InvalidInput, -32601: errcode.InvalidInput, -32602: errcode.InvalidInput,
+		-32603: errcode.Internal, -32000: errcode.Internal, -32001: errcode.NotFound, -32002: errcode.InvalidInput,
+		-32006: errcode.Internal, -32007: errcode.NotFound, -32009: errcode.InvalidInput, -32050: errcode.Internal,
+		-31401: errcode.AuthRequired, -31403: errcode.AuthRequired, 0: errcode.Internal, 42: errcode.Internal,
+	} {
+		if got := errcode.FromJSONRPC(rpc); got != want {
+			t.Errorf("FromJSONRPC(%d) = %s, want %s", rpc, got, want)
+		}
+	}
+}
