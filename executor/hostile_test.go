@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -223,41 +224,44 @@ func TestShutdownAndAMessageAtOnce(t *testing.T) {
 // though its code ignores its context; one that works on does not.
 func TestTimeIsBounded(t *testing.T) {
 	t.Parallel()
-	release := make(chan struct{})
-	t.Cleanup(func() { close(release) })
-	deaf := streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
-		err := w.Text("so far")
-		<-release
-		return nil, err
-	})
-	grace := executor.GracePeriod(time.Millisecond)
 	for reason, opt := range map[string]executor.Option{
-		"run_timeout":        executor.RunTimeout(20 * time.Millisecond),
-		"inactivity_timeout": executor.InactivityTimeout(20 * time.Millisecond),
+		"run_timeout":        executor.RunTimeout(20 * time.Second),
+		"inactivity_timeout": executor.InactivityTimeout(20 * time.Second),
 	} {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
-			got := executortest.Run(t, deaf, "x", executortest.With(opt, grace))
-			d := got.AssertFailed(t, errcode.UpstreamTimeout, executortest.Reason(reason), executortest.Retriable(true),
-				executortest.Source("internal:executor"))
-			got.AssertText(t, "so far")
-			if ms, ok := d.Details["elapsedMs"].(float64); !ok || ms < 20 {
-				t.Errorf("details: got %v", d.Details)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				release := make(chan struct{})
+				deaf := streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+					err := w.Text("so far")
+					<-release
+					return nil, err
+				})
+				got := executortest.Run(t, deaf, "x", executortest.With(opt))
+				close(release)
+				d := got.AssertFailed(t, errcode.UpstreamTimeout, executortest.Reason(reason), executortest.Retriable(true),
+					executortest.Source("internal:executor"))
+				got.AssertText(t, "so far")
+				if ms, ok := d.Details["elapsedMs"].(float64); !ok || ms != 20_000 {
+					t.Errorf("details: got %v", d.Details)
+				}
+			})
 		})
 	}
 	t.Run("busy", func(t *testing.T) {
 		t.Parallel()
-		busy := streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
-			for i := range 20 {
-				if err := w.Artifact(fmt.Sprint(i)).Text("x"); err != nil {
-					return nil, err
+		synctest.Test(t, func(t *testing.T) {
+			busy := streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+				for range 10 {
+					if err := w.Progress("x"); err != nil {
+						return nil, err
+					}
+					time.Sleep(2 * time.Second)
 				}
-				time.Sleep(20 * time.Millisecond)
-			}
-			return nil, nil
+				return nil, nil
+			})
+			executortest.Run(t, busy, "x", executortest.With(executor.InactivityTimeout(3*time.Second))).AssertCompleted(t)
 		})
-		executortest.Run(t, busy, "x", executortest.With(executor.InactivityTimeout(300*time.Millisecond))).AssertCompleted(t)
 	})
 }
 

@@ -162,7 +162,7 @@ func checkModel(t *rapid.T) {
 	for task != nil && !task.Status.State.Terminal() && len(c.turns) < 4 {
 		task = c.turn(task, rapid.SampledFrom([]string{"blocking", "stream", "leave", "cancel", "subscribe", "cancel parked"}).Draw(t, "next"))
 	}
-	down, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	down, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := h.Shutdown(down); err != nil {
 		t.Fatalf("shutdown: %v", err)

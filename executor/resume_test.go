@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -80,30 +81,32 @@ func TestParkTimeout(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h, err := executor.NewHandler(asker(c.opts...), quiet, executor.ParkTimeout(30*time.Millisecond))
-			if err != nil {
-				t.Fatal(err)
-			}
-			res, err := h.SendMessage(call(t), userMessage("x"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var last a2a.Event
-			for ev, err := range h.SubscribeToTask(call(t), &a2a.SubscribeToTaskRequest{ID: res.TaskInfo().TaskID}) {
+			synctest.Test(t, func(t *testing.T) {
+				h, err := executor.NewHandler(asker(c.opts...), quiet, executor.ParkTimeout(time.Hour))
 				if err != nil {
 					t.Fatal(err)
 				}
-				last = ev
-			}
-			e, ok := errcode.FromEvent(last)
-			if !ok || e.Code() != c.code || e.Reason() != "expired" || e.Source() != "internal:executor" {
-				t.Errorf("got %v", e)
-			}
-			late := userMessage("late")
-			late.Message.TaskID = res.TaskInfo().TaskID
-			if _, err := h.SendMessage(call(t), late); !errors.Is(err, a2a.ErrUnsupportedOperation) {
-				t.Errorf("a late answer: got %v", err)
-			}
+				res, err := h.SendMessage(call(t), userMessage("x"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var last a2a.Event
+				for ev, err := range h.SubscribeToTask(call(t), &a2a.SubscribeToTaskRequest{ID: res.TaskInfo().TaskID}) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					last = ev
+				}
+				e, ok := errcode.FromEvent(last)
+				if !ok || e.Code() != c.code || e.Reason() != "expired" || e.Source() != "internal:executor" {
+					t.Errorf("got %v", e)
+				}
+				late := userMessage("late")
+				late.Message.TaskID = res.TaskInfo().TaskID
+				if _, err := h.SendMessage(call(t), late); !errors.Is(err, a2a.ErrUnsupportedOperation) {
+					t.Errorf("a late answer: got %v", err)
+				}
+			})
 		})
 	}
 	t.Run("answered", func(t *testing.T) {
