@@ -11,7 +11,7 @@ import (
 )
 
 // buildBudget is how many allocations a small data part may take.
-const buildBudget = 25
+const buildBudget = 10
 
 func TestAllocationBudget(t *testing.T) { //nolint:paralleltest // AllocsPerRun counts the whole process
 	if raceEnabled {

@@ -7,8 +7,9 @@
 //
 // # In two minutes
 //
-// Most code needs nothing from this package. A timeout, a refused connection, an HTTP status, a
-// failed validation and many more have their code already:
+// Most code needs nothing from this package. A timeout, a refused connection, a gRPC status, the
+// HTTP status in the error of an SDK, an SQLSTATE, a failed validation and many more have their
+// code already; docs/errcode-table.md lists them:
 //
 //	resp, err := client.Do(req)
 //	if err != nil {
@@ -22,11 +23,13 @@
 //		errcode.RetryAfter(time.Minute),
 //		errcode.Cause(err))
 //
-// Errors of a library that the table does not know get a rule:
+// Errors that the table does not know, or not well enough, get a rule, by identity, by type or by
+// a function. Rules come before the defaults:
 //
 //	table := errcode.NewTable(
-//		errcode.When("no rows", func(err error) bool { return errors.Is(err, sql.ErrNoRows) },
-//			errcode.NotFound, "record_missing"))
+//		errcode.OnError(ledger.ErrLocked, errcode.UpstreamUnavailable, "ledger_locked"),
+//		errcode.OnType[*ledger.LimitError](errcode.RateLimited, ""),
+//		errcode.When("out of office", outOfOffice, errcode.UpstreamUnavailable, "branch_closed"))
 //
 // And a client asks:
 //

@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -45,6 +47,39 @@ func ExampleWhen() {
 	// Output:
 	// NOT_FOUND record_missing: There is no such record.
 	// true
+}
+
+func ExampleOnError() {
+	locked := errors.New("ledger is locked")
+	table := errcode.NewTable(
+		errcode.OnError(locked, errcode.UpstreamUnavailable, "ledger_locked", errcode.RetryAfter(time.Second)))
+
+	class := table.Classify(fmt.Errorf("book: %w", locked))
+	fmt.Println(class.Code, class.Reason, class.RetryAfter)
+	// Output:
+	// UPSTREAM_UNAVAILABLE ledger_locked 1s
+}
+
+func ExampleOnType() {
+	table := errcode.NewTable(
+		errcode.OnType[*fs.PathError](errcode.NotFound, "document_missing"))
+
+	_, err := os.Open("no/such/document")
+	fmt.Println(table.Classify(fmt.Errorf("load: %w", err)).Reason)
+	// Output:
+	// document_missing
+}
+
+func ExampleTable_Shadowed() {
+	table := errcode.NewTable(
+		errcode.OnType[*fs.PathError](errcode.NotFound, "document_missing"),
+		errcode.OnType[*fs.PathError](errcode.Internal, "disk_fault"))
+
+	for _, s := range table.Shadowed() {
+		fmt.Println(s.Text)
+	}
+	// Output:
+	// rule 1 (*fs.PathError) never matches: rule 0 (*fs.PathError) takes every such error
 }
 
 func ExampleBuilder() {

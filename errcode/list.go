@@ -45,7 +45,7 @@ func (r *Rule) list() Row {
 	if r.made == nil {
 		return row
 	}
-	c := r.made.class()
+	c := r.class
 	row.Code, row.Reason, row.Retriable, row.Source, row.Message = c.Code, c.Reason, c.Retriable, c.Source, r.made.message
 	return row
 }

@@ -16,6 +16,8 @@ type Rule struct {
 	name string
 	when string // for lists
 	made *Error
+	// class is that of made; its reason may be empty.
+	class Class
 	// One of the following says what the rule matches, none of them that it matches nothing.
 	sentinel error
 	typ      reflect.Type
@@ -23,14 +25,17 @@ type Rule struct {
 	match    func(error) bool
 }
 
+func newRule(name, when string, made *Error) Rule {
+	return Rule{name: name, when: when, made: made, class: made.class()}
+}
+
 // OnError makes a rule for a sentinel: it matches when errors.Is would find the sentinel in the
 // error. It is fast, whatever the number of such rules. A nil sentinel matches nothing.
 func OnError(sentinel error, code Code, reason string, opts ...Option) Rule {
 	text := errorText(sentinel)
-	return Rule{
-		name: text, when: "the error " + text,
-		sentinel: sentinel, made: New(code, reason, opts...),
-	}
+	r := newRule(text, "the error "+text, New(code, reason, opts...))
+	r.sentinel = sentinel
+	return r
 }
 
 // OnType makes a rule for a type: it matches when errors.As would find a T in the error, except
@@ -38,10 +43,9 @@ func OnError(sentinel error, code Code, reason string, opts ...Option) Rule {
 // rules.
 func OnType[T error](code Code, reason string, opts ...Option) Rule {
 	t := reflect.TypeFor[T]()
-	return Rule{
-		name: t.String(), when: "the type " + t.String(),
-		typ: t, as: asType[T], made: New(code, reason, opts...),
-	}
+	r := newRule(t.String(), "the type "+t.String(), New(code, reason, opts...))
+	r.typ, r.as = t, asType[T]
+	return r
 }
 
 // asType asks an error whether it can be seen as a T.
@@ -59,7 +63,9 @@ func asType[T error](err caster) bool {
 //
 // An error that unwraps to itself is not shown to match, since errors.As would never return.
 func When(name string, match func(error) bool, code Code, reason string, opts ...Option) Rule {
-	return Rule{name: name, when: "the predicate " + name, match: match, made: New(code, reason, opts...)}
+	r := newRule(name, "the predicate "+name, New(code, reason, opts...))
+	r.match = match
+	return r
 }
 
 // matches calls the user's function; a panic is no match.

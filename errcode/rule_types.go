@@ -68,9 +68,13 @@ func (s *search) matchRules(err error) {
 		return
 	}
 	best := min(s.best, r.byType)
-	best = firstRule(best, r.byValue, func(i int) bool { return same(err, s.types.rules[i].sentinel) })
-	best = firstRule(best, r.byIs, func(i int) bool { return claims(err, s.types.rules[i].sentinel) })
-	if len(r.byAs) > 0 {
+	if r.byValue != nil {
+		best = firstRule(best, r.byValue, func(i int) bool { return same(err, s.types.rules[i].sentinel) })
+	}
+	if r.byIs != nil {
+		best = firstRule(best, r.byIs, func(i int) bool { return claims(err, s.types.rules[i].sentinel) })
+	}
+	if r.byAs != nil {
 		best = firstRule(best, r.byAs, func(i int) bool { return s.types.rules[i].claimed(err) })
 	}
 	if best < s.best {
@@ -96,5 +100,8 @@ func (r *Rule) claimed(err error) bool {
 // same compares two errors of one comparable type. A struct may still hold what cannot be
 // compared.
 func same(err, target error) bool {
+	if reflect.TypeOf(target).Kind() == reflect.Pointer {
+		return err == target //nolint:errorlint // identity is meant
+	}
 	return errtree.Try(err, func(e error) bool { return e == target }) //nolint:errorlint // identity is meant
 }

@@ -57,7 +57,7 @@ func (t *Table) Classify(err error) Class {
 	var s search
 	d := s.run(t.cache(), err)
 	if i := t.rule(err, &s); i != noRule {
-		c := t.rules[i].made.class()
+		c := t.rules[i].class
 		if c.Reason == "" {
 			c.Reason = s.ruleReason(i)
 		}
