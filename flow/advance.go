@@ -16,7 +16,7 @@ func (r *run[S]) advance() (node int32, err error) {
 		before = slices.Clone(r.waiting)
 	}
 	for _, node := range r.front {
-		if r.nodes[node].phase != done {
+		if node != 0 && r.nodes[node].known().phase != done { // START has nothing to do
 			continue
 		}
 		if err := r.leave(node); err != nil {
@@ -38,7 +38,7 @@ func (r *run[S]) advance() (node int32, err error) {
 
 // leave follows the edges or the route of a node that is done.
 func (r *run[S]) leave(node int32) error {
-	n, tolerant := &r.c.nodes[node], r.nodes[node].tolerant
+	n, tolerant := &r.c.nodes[node], r.nodes[node].known().tolerant
 	if n.pick != nil {
 		to, err := r.pick(n)
 		if err == nil {
@@ -94,7 +94,9 @@ func (r *run[S]) arrive(to int32, tolerant bool) {
 	}
 	p := &r.nodes[to]
 	if slices.Contains(r.next, to) {
-		p.tolerant = p.tolerant && tolerant
+		if !tolerant && p.known().tolerant {
+			p.detail().tolerant = false
+		}
 		return
 	}
 	r.next = append(r.next, to)

@@ -7,7 +7,7 @@ func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	for n, budget := range map[int]float64{10: 6, 100: 8} {
+	for n, budget := range map[int]float64{10: 3, 100: 4} {
 		c, ctx := chain(t, n), t.Context()
 		got := testing.AllocsPerRun(100, func() {
 			if _, err := c.Run(ctx, "run", counter{}); err != nil {

@@ -18,7 +18,7 @@ func (r *run[S]) conclude() {
 		p := &r.nodes[node]
 		r.count(node)
 		r.asks = append(r.asks, p.known().asks...)
-		if p.phase != done || r.merged {
+		if p.known().phase != done || r.merged {
 			continue
 		}
 		before := r.state
@@ -57,12 +57,12 @@ func (r *run[S]) fail(culprit int32, err error) error {
 	e := r.nodeError(culprit, err)
 	e.Retries, e.Completed, e.Outputs = r.retries, r.completed(), r.outputs()
 	for _, node := range r.front {
-		switch p := &r.nodes[node]; {
+		switch d := r.nodes[node].known(); {
 		case node == culprit:
-		case p.phase == cancelled:
+		case d.phase == cancelled:
 			e.Cancelled = append(e.Cancelled, r.core.metas[node].id)
-		case p.phase == failed || p.phase == dropped:
-			e.Siblings = append(e.Siblings, r.nodeError(node, p.known().err))
+		case d.phase == failed || d.phase == dropped:
+			e.Siblings = append(e.Siblings, r.nodeError(node, d.err))
 		}
 	}
 	e.Siblings = append(e.Siblings, r.failures...)
@@ -72,12 +72,13 @@ func (r *run[S]) fail(culprit int32, err error) error {
 // nodeError makes an error of one node by itself.
 func (s *session) nodeError(node int32, err error) *NodeError {
 	m, p := s.core.metas[node], &s.nodes[node]
+	d := p.known()
 	e := &NodeError{
 		Flow: s.core.name, Run: s.id, Node: m.id, Kind: m.kind,
-		Step: s.step, Visit: int(p.visits), Attempt: int(p.tries), Err: err,
+		Step: s.step, Visit: int(p.visits), Attempt: int(d.tries), Err: err,
 	}
-	if p.phase == failed || p.phase == dropped {
-		e.Value = p.known().fresh
+	if d.phase == failed || d.phase == dropped {
+		e.Value = d.fresh
 	}
 	return e
 }

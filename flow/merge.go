@@ -14,7 +14,7 @@ func (r *run[S]) merge() (node int32, err error) {
 		return r.front[0], err
 	}
 	for _, node := range r.front {
-		if r.nodes[node].phase != done {
+		if r.nodes[node].known().phase != done {
 			continue
 		}
 		if err := r.apply(node); err != nil {
@@ -22,15 +22,18 @@ func (r *run[S]) merge() (node int32, err error) {
 			return node, err
 		}
 	}
-	r.merged, r.store.state = true, nil
+	r.merged = true
+	if r.store != nil {
+		r.store.state = nil
+	}
 	for _, node := range r.front {
-		p := &r.nodes[node]
+		d := r.nodes[node].known()
 		r.count(node)
-		switch p.phase {
+		switch d.phase {
 		case done:
 			r.complete(node)
 		case dropped:
-			r.failures = append(r.failures, r.nodeError(node, p.known().err))
+			r.failures = append(r.failures, r.nodeError(node, d.err))
 		default:
 		}
 		r.forget(node)

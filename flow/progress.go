@@ -3,26 +3,27 @@ package flow
 import "github.com/a2aexec/a2aexec/hitl"
 
 // progress is what a run knows about one node. A node of the frontier is in the
-// visit that began last.
+// visit that began last. There is one for each node in every run, so it is small.
 type progress struct {
-	out      any   // the last output that was applied
-	*details       // nil on the plain path
-	visit    int32 // that out is of; 0: never completed
-	visits   int32 // begun
-	tries    int32 // attempts in the visit, 0 on the plain path
-	phase    phase
-	tolerant bool // a failure of the visit ends only its branch
+	first  frame // the context of the first visit
+	cell   any   // the last output that was applied, or *details around it
+	visit  int32 // that the output is of; 0: never completed
+	visits int32 // begun
 }
 
-// details are what a visit seldom has.
+// details are what the plain path does not need to know about a node.
 type details struct {
-	fresh   any    // what the visit returned
-	made    []byte // fresh as it is stored
-	data    []byte // progress.out as it is stored
-	err     error
-	asks    []*hitl.Interrupt
-	rank    int32 // among the failures of siblings, by time
-	retries int   // in the visit
+	out      any    // the last output that was applied
+	data     []byte // out as it is stored
+	fresh    any    // what the visit returned
+	made     []byte // fresh as it is stored
+	err      error
+	asks     []*hitl.Interrupt
+	retries  int   // in the visit
+	tries    int32 // attempts in the visit
+	rank     int32 // among the failures of siblings, by time
+	phase    phase
+	tolerant bool // a failure of the visit ends only its branch
 }
 
 // phase is how far a visit is.
@@ -37,40 +38,67 @@ const (
 	dropped         // it failed and was tolerated
 )
 
-func (p *progress) detail() *details {
-	if p.details == nil {
-		p.details = &details{}
+// output is the last one that was applied.
+func (p *progress) output() any {
+	if d, ok := p.cell.(*details); ok {
+		return d.out
 	}
-	return p.details
+	return p.cell
+}
+
+// detail are the node's details, to be written.
+func (p *progress) detail() *details {
+	d, ok := p.cell.(*details)
+	if !ok {
+		d = &details{out: p.cell}
+		p.cell = d
+	}
+	return d
 }
 
 // detailAll makes the details of several nodes at once.
 func (t *trace) detailAll(nodes []int32) {
 	stock := make([]details, len(nodes))
 	for i, node := range nodes {
-		if p := &t.nodes[node]; p.details == nil {
-			p.details = &stock[i]
+		if p := &t.nodes[node]; p.isPlain() {
+			stock[i].out = p.cell
+			p.cell = &stock[i]
 		}
 	}
+}
+
+// isPlain reports whether the node has no details.
+func (p *progress) isPlain() bool {
+	_, detailed := p.cell.(*details)
+	return !detailed
 }
 
 // none stands for details nobody needed. It is not written to.
 var none details
 
+// known are the node's details, to be read, all but out.
 func (p *progress) known() *details {
-	if p.details == nil {
-		return &none
+	if d, ok := p.cell.(*details); ok {
+		return d
 	}
-	return p.details
+	return &none
 }
 
 // begin starts another visit.
 func (p *progress) begin(tolerant bool) {
 	p.visits++
-	p.phase, p.tolerant, p.tries = ready, tolerant, 0
-	if p.details != nil {
-		*p.details = details{data: p.data}
+	if tolerant || !p.isPlain() {
+		p.detail().begin(tolerant)
 	}
+}
+
+// begin forgets the visit before. Most often there is little to be forgotten,
+// and looking is cheaper than writing.
+func (d *details) begin(tolerant bool) {
+	if d.err != nil || d.asks != nil || d.fresh != nil || d.made != nil {
+		d.err, d.asks, d.fresh, d.made = nil, nil, nil, nil
+	}
+	d.retries, d.tries, d.rank, d.phase, d.tolerant = 0, 0, 0, ready, tolerant
 }
 
 // complete notes that a visit's output was applied.
@@ -81,13 +109,14 @@ func (t *trace) complete(node int32) {
 	} else {
 		t.revised = true
 	}
-	p.out, p.data, p.visit = p.fresh, p.made, p.visits
-	p.fresh, p.made = nil, nil
+	d := p.detail()
+	d.out, d.data, p.visit = d.fresh, d.made, p.visits
+	d.fresh, d.made = nil, nil
 }
 
 // count adds the retries of a visit to those of the run.
 func (t *trace) count(node int32) {
-	if d := t.nodes[node].details; d != nil {
+	if d := t.nodes[node].known(); d.retries > 0 {
 		t.retries += d.retries
 		d.retries = 0
 	}

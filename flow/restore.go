@@ -70,7 +70,18 @@ func (r *run[S]) parse(data []byte) (*stored, error) {
 	case in.Plain != plain:
 		return nil, &StoreError{Op: "decode", Err: errors.New("it was made with another codec")}
 	}
+	in.complete()
 	return in, nil
+}
+
+// complete adds what is left out in most checkpoints: a visit is the first
+// unless it says otherwise.
+func (in *stored) complete() {
+	for _, visits := range [][]storedVisit{in.Done, in.Front, in.Failures} {
+		for i := range visits {
+			visits[i].Visit = max(visits[i].Visit, 1)
+		}
+	}
 }
 
 // restore puts a run into the state of a checkpoint.
@@ -163,7 +174,7 @@ func (r *run[S]) restoreDone(v storedVisit) error {
 	p, d := &r.nodes[n], r.nodes[n].detail()
 	p.visit = v.Visit
 	if v.Out != nil {
-		p.out, d.data, err = r.output(n, v.Out)
+		d.out, d.data, err = r.output(n, v.Out)
 	}
 	return err
 }
@@ -174,13 +185,13 @@ func (r *run[S]) restoreFront(v storedVisit) error {
 		return err
 	}
 	r.front = append(r.front, n)
-	p, d := &r.nodes[n], r.nodes[n].detail()
-	p.phase, p.tolerant, d.retries = v.Phase, v.Tolerant, v.Retries
+	d := r.nodes[n].detail()
+	d.phase, d.tolerant, d.retries = v.Phase, v.Tolerant, v.Retries
 	switch {
 	case v.Out != nil:
 		d.fresh, d.made, err = r.output(n, v.Out)
 	case v.Phase == failed || v.Phase == cancelled:
-		p.phase = ready
+		d.phase = ready
 	case v.Phase == dropped:
 		d.err = errors.New(v.Error)
 	}

@@ -100,7 +100,7 @@ func (t *trace) outputs() []Output {
 	outs := make([]Output, len(t.order))
 	for i, n := range t.order {
 		m, p := t.core.metas[n], &t.nodes[n]
-		outs[i] = Output{Node: m.id, Kind: m.kind, Visit: int(p.visit), Value: p.out, NoArtifact: m.noArtifact}
+		outs[i] = Output{Node: m.id, Kind: m.kind, Visit: int(p.visit), Value: p.output(), NoArtifact: m.noArtifact}
 	}
 	return outs
 }

@@ -24,6 +24,7 @@ var errNoStore = errors.New("flow: a run is resumed from a store, see WithStore"
 // run as it was.
 func (c *Compiled[S]) Resume(ctx context.Context, runID string, opts ...RunOption) (Result[S], error) {
 	r := &run[S]{c: c}
+	defer r.letGo()
 	if err := r.reopen(ctx, runID, opts); err != nil {
 		return Result[S]{}, fmt.Errorf("resume run %q: %w", runID, err)
 	}
@@ -76,8 +77,8 @@ func (r *run[S]) take(answers []answer) error {
 		}
 	}
 	for _, node := range r.front {
-		if p := &r.nodes[node]; p.phase == parked && len(p.known().asks) == 0 {
-			p.phase = ready
+		if d := r.nodes[node].known(); d.phase == parked && len(d.asks) == 0 {
+			d.phase = ready
 		}
 	}
 	return nil
@@ -90,7 +91,7 @@ func (r *run[S]) answer(a answer) bool {
 		if at < 0 {
 			continue
 		}
-		r.nodes[node].asks = slices.Delete(asks, at, at+1)
+		r.nodes[node].detail().asks = slices.Delete(asks, at, at+1)
 		if r.answers == nil {
 			r.answers = map[string]json.RawMessage{}
 		}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/a2aexec/a2aexec/hitl"
 )
 
 // run is one execution of a flow. The frontier, front, has the nodes whose turn
@@ -19,12 +17,12 @@ type run[S any] struct {
 	scratch S // the state from before, while outputs are applied
 	front   []int32
 	next    []int32
-	waiting []bool // the joins at which something arrived
-	merged  bool   // the frontier's outputs were applied, its routes not taken yet
-	ended   bool   // a branch has reached END
-	store   checkpoints
-	at      stage    // of the plain path
-	room    [8]int32 // for small frontiers
+	waiting []bool       // the joins at which something arrived
+	merged  bool         // the frontier's outputs were applied, its routes not taken yet
+	ended   bool         // a branch has reached END
+	store   *checkpoints // nil if there is no store
+	at      stage        // of the plain path
+	room    [8]int32     // for small frontiers
 }
 
 // Run runs the flow from START with the given state. It returns when the flow
@@ -40,14 +38,14 @@ type run[S any] struct {
 // bad options, or with an id that the store knows ([ErrRunExists]).
 func (c *Compiled[S]) Run(ctx context.Context, runID string, state S, opts ...RunOption) (Result[S], error) {
 	r := &run[S]{c: c, state: state}
+	defer r.letGo()
 	if err := r.open(ctx, runID, opts); err != nil {
 		return Result[S]{}, err
 	}
 	if len(r.cfg.answers) > 0 {
 		return Result[S]{}, fmt.Errorf("%w: a run that begins has none", ErrUnknownAsk)
 	}
-	r.nodes[0].phase = done // START, which has no output
-	r.front, r.merged = append(r.front, 0), true
+	r.front, r.merged = append(r.front, 0), true // START, which has no output
 	if _, err := r.advance(); err != nil {
 		return r.result(), r.fail(0, err)
 	}
@@ -84,10 +82,10 @@ func (r *run[S]) open(ctx context.Context, runID string, opts []RunOption) error
 	}
 	if r.cfg.store != nil {
 		r.persist = r.saveRunning
-		r.store.ctx = context.WithoutCancel(ctx) //nolint:fatcontext // made once, for all saves
+		r.store = &checkpoints{ctx: context.WithoutCancel(ctx)}
 		stock := make([]details, len(r.nodes))
 		for i := range r.nodes {
-			r.nodes[i].details = &stock[i]
+			r.nodes[i].cell = &stock[i]
 		}
 	}
 	return nil
@@ -96,10 +94,10 @@ func (r *run[S]) open(ctx context.Context, runID string, opts []RunOption) error
 // drive runs one frontier after the other.
 func (r *run[S]) drive(ctx context.Context) (Result[S], error) {
 	b := &r.base
-	*b = base{Context: hitl.WithAsker(ctx, &r.session), s: &r.session, run: ctx}
+	b.Context, b.s, b.run = ctx, &r.session, ctx
 	plain := r.cfg.store == nil && r.cfg.hook == nil
 	for len(r.front) > 0 {
-		if plain && !r.merged {
+		if plain && !r.merged && len(r.front) == 1 {
 			r.strides(b) //nolint:contextcheck // b is the context
 			if len(r.front) == 0 {
 				break
@@ -124,13 +122,15 @@ func (r *run[S]) drive(ctx context.Context) (Result[S], error) {
 // round runs the frontier and applies its outputs. It stops the run when that
 // has paused.
 func (r *run[S]) round(ctx context.Context, b *base) (stop bool, err error) {
-	if node, err := r.refused(ctx); err != nil {
-		return true, r.fail(node, err)
+	if r.store != nil || r.first(ready) >= 0 { // else the plain path stumbled: see why
+		if node, err := r.refused(ctx); err != nil {
+			return true, r.fail(node, err)
+		}
 	}
 	switch {
 	case len(r.front) > 1:
 		r.runAll(b)
-	case r.nodes[r.front[0]].phase == ready:
+	case r.nodes[r.front[0]].known().phase == ready:
 		r.visit(r.enter(b, r.front[0]), nil) //nolint:contextcheck // b is the context
 	}
 	if node, err := r.verdict(); err != nil {
@@ -140,8 +140,8 @@ func (r *run[S]) round(ctx context.Context, b *base) (stop bool, err error) {
 		return true, r.pause(ctx)
 	}
 	if node, err := r.merge(); err != nil {
-		p := &r.nodes[node]
-		p.phase, p.detail().err = failed, err
+		d := r.nodes[node].detail()
+		d.phase, d.err = failed, err
 		return true, r.abandon(ctx, node, err)
 	}
 	return false, nil
@@ -201,12 +201,12 @@ func (r *run[S]) verdict() (node int32, err error) {
 		return 0, nil
 	}
 	for _, node := range r.front {
-		if r.nodes[node].phase != dropped {
+		if r.nodes[node].known().phase != dropped {
 			return 0, nil
 		}
 	}
 	for _, node := range r.front {
-		r.nodes[node].phase = failed
+		r.nodes[node].detail().phase = failed
 	}
 	return lost, r.nodes[lost].known().err
 }
@@ -215,8 +215,8 @@ func (r *run[S]) verdict() (node int32, err error) {
 func (r *run[S]) first(ph phase) int32 {
 	found := int32(-1)
 	for _, node := range r.front {
-		p := &r.nodes[node]
-		if p.phase == ph && (found < 0 || p.known().rank < r.nodes[found].known().rank) {
+		d := r.nodes[node].known()
+		if d.phase == ph && (found < 0 || d.rank < r.nodes[found].known().rank) {
 			found = node
 		}
 	}

@@ -46,3 +46,32 @@ func TestFailureKeepsWhatWasDone(t *testing.T) {
 		t.Errorf("state: %+v", res.State)
 	}
 }
+
+// TestOwnErrorOfAStoppedNode: a node whose run is stopped is still heard, with
+// and without a hook.
+func TestOwnErrorOfAStoppedNode(t *testing.T) {
+	t.Parallel()
+	boom := errors.New("boom")
+	for name, opts := range map[string][]flow.RunOption{
+		"plain": nil,
+		"hook":  {flow.OnEvent(func(context.Context, flow.Event) {})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			g := flow.New[counter]("stopped")
+			a := flow.Node(g, "a", "business", func(context.Context, counter) (int, error) {
+				cancel()
+				return 7, boom
+			}, keep)
+			g.Edge(flow.START, a)
+			g.Edge(a, flow.END)
+			_, err := compile(t, g).Run(ctx, "run", counter{}, opts...)
+			ne := nodeError(t, err)
+			if !errors.Is(err, boom) || !errors.Is(err, context.Canceled) || ne.Value != 7 || ne.Attempt != 1 {
+				t.Errorf("got %+v", ne)
+			}
+		})
+	}
+}

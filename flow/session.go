@@ -36,6 +36,20 @@ type base struct {
 	context.Context //nolint:containedctx // part of a context
 	s               *session
 	run             context.Context //nolint:containedctx // that of the run, which no sibling cancels
+
+	asking atomic.Pointer[context.Context] // see value
+}
+
+// value is Context.Value in a context in which questions can be asked. That is
+// made when a node first looks for something.
+func (b *base) value(key any) any {
+	ctx := b.asking.Load()
+	if ctx == nil {
+		asking := hitl.WithAsker(b.Context, b.s)
+		ctx = &asking
+		b.asking.Store(ctx)
+	}
+	return (*ctx).Value(key)
 }
 
 // frame is the context of one visit of a node. There is one for each visit, so
@@ -58,7 +72,7 @@ func (f *frame) Value(key any) any {
 	if key == (frameKey{}) {
 		return f
 	}
-	return f.base.Value(key)
+	return f.value(key)
 }
 
 // frameOf finds the visit that ctx belongs to, if it is not over.
@@ -72,14 +86,23 @@ func frameOf(ctx context.Context) (*frame, error) {
 
 // enter makes the context of a visit. Only the scheduler calls it.
 func (s *session) enter(b *base, node int32) *frame {
+	p := &s.nodes[node]
+	f := &p.first
+	if f.base != nil {
+		f = s.another()
+	}
+	f.base, f.node, f.visit = b, node, p.visits
+	return f
+}
+
+// another is a frame for a visit that is not the node's first.
+func (s *session) another() *frame {
 	if s.used == len(s.frames) {
-		s.frames = make([]frame, min(max(len(s.nodes)-1, 4, 2*s.used), 128))
+		s.frames = make([]frame, min(max(16, 2*s.used), 128))
 		s.used = 0
 	}
-	f := &s.frames[s.used]
 	s.used++
-	f.base, f.node, f.visit = b, node, s.nodes[node].visits
-	return f
+	return &s.frames[s.used-1]
 }
 
 // scope is where the keys of a visit are: node/visit/.

@@ -27,7 +27,7 @@ func (r *run[S]) runAll(b *base) {
 	g := &group{cancel: cancel}
 	willRun := make([]bool, len(r.front)) // noted before the first begins
 	for i, node := range r.front {
-		if r.nodes[node].phase == ready {
+		if r.nodes[node].known().phase == ready {
 			willRun[i] = true
 			g.left.Add(1)
 		}
@@ -121,15 +121,16 @@ func (s *session) breakDown(node int32, err error) {
 // settle ends a visit and notes what came of it.
 func (r *run[S]) settle(f *frame, g *group, got attempted) {
 	if r.persist == nil && got.err == nil { // without a store it does no harm to leave f open
-		p := &r.nodes[f.node]
-		d := p.detail()
-		p.phase, d.fresh, p.tries = done, got.out, got.tries
+		d := r.nodes[f.node].detail()
+		d.phase, d.fresh, d.tries = done, got.out, got.tries
 		d.retries += int(got.tries - 1)
 		return
 	}
 	r.settleSlowly(f, g, got)
 }
 
+// settleSlowly is settle where something failed or is to be saved. Until it has
+// the lock others may be reading what is known about the node.
 func (r *run[S]) settleSlowly(f *frame, g *group, got attempted) {
 	var d details
 	ph, out := r.judge(f, g, got, &d)
@@ -143,10 +144,13 @@ func (r *run[S]) settleSlowly(f *frame, g *group, got attempted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f.close()
-	p := &r.nodes[f.node]
-	d.retries = p.detail().retries + max(int(got.tries)-1, 0)
-	d.fresh, d.data = out, p.data
-	p.phase, p.tries, *p.details = ph, got.tries, d
+	own := r.nodes[f.node].detail()
+	own.retries += max(int(got.tries)-1, 0)
+	own.phase, own.tries, own.rank = ph, got.tries, d.rank
+	own.fresh, own.made = out, d.made
+	if d.err != nil || len(d.asks) > 0 || len(own.asks) > 0 {
+		own.err, own.asks = d.err, d.asks
+	}
 	for _, ask := range d.asks {
 		delete(r.answers, ask.ID()) // it is open again
 	}
@@ -189,7 +193,7 @@ func (r *run[S]) judge(f *frame, g *group, got attempted, d *details) (phase, an
 			return cancelled, out
 		}
 	}
-	if r.nodes[f.node].tolerant && f.run.Err() == nil {
+	if r.nodes[f.node].known().tolerant && f.run.Err() == nil {
 		return dropped, out
 	}
 	g.abort(r.core.metas[f.node].id, d.err)

@@ -21,13 +21,22 @@ const (
 type hop[S any] struct {
 	stride strider[S] // nil where the node may not take the plain path
 	pick   func(S) Ref
-	only   int32 // its one target, if it has edges
-	visits int32 // at most, 0: any number
+	routes uint64 // the targets of pick with small numbers
+	only   int32  // its one target, if it has edges
+	visits int32  // at most
 }
 
 // hop tells how a frontier that is only this node may take the plain path.
 func (c *Compiled[S]) hop(n *node[S]) hop[S] {
-	h := hop[S]{pick: n.pick, visits: int32(min(n.visits, math.MaxInt32))} //nolint:gosec // it fits
+	h := hop[S]{pick: n.pick, visits: math.MaxInt32}
+	for _, to := range n.routes {
+		if to > 0 {
+			h.routes |= 1 << to // nothing where it is too large
+		}
+	}
+	if n.visits > 0 {
+		h.visits = int32(min(n.visits, math.MaxInt32)) //nolint:gosec // it fits
+	}
 	if len(n.edges) == 1 {
 		h.only = n.edges[0]
 	}
@@ -38,22 +47,25 @@ func (c *Compiled[S]) hop(n *node[S]) hop[S] {
 	return h
 }
 
-// strides is the plain path: it runs one node after the other as long as each
-// is alone, has nothing special about it, and succeeds. Without a store and a
-// hook nobody can tell the difference, and one recover serves all of them.
-// What stopped it is left for the general path to see.
+// strides is the plain path from a frontier of one node: it runs one after the
+// other as long as each is alone, has nothing special about it, and succeeds.
+// Without a store and a hook nobody can tell the difference, and one recover
+// serves all of them. What stopped it is left for the general path to see.
 func (r *run[S]) strides(b *base) {
-	ctx := b.run
 	defer func() {
 		if v := recover(); v != nil {
 			r.stumble(b, attempted{err: recovered(v)})
 		}
 	}()
-	for len(r.front) == 1 {
-		node := r.front[0]
-		h, p := &r.c.hops[node], &r.nodes[node]
-		if h.stride == nil || p.phase != ready || ctx.Err() != nil || r.step > r.cfg.steps ||
-			h.visits > 0 && p.visits > h.visits {
+	ctx, hops, steps := b.run, r.c.hops, r.cfg.steps
+	node := r.front[0]
+	p := &r.nodes[node]
+	if !p.isPlain() {
+		return
+	}
+	for {
+		h := &hops[node]
+		if h.stride == nil || p.visits > h.visits || r.step > steps || ctx.Err() != nil {
 			return
 		}
 		r.scratch = r.state
@@ -65,12 +77,11 @@ func (r *run[S]) strides(b *base) {
 		if p.visit == 0 {
 			r.order = append(r.order, node)
 		}
-		p.phase, p.out, p.visit = done, out, p.visits
+		p.cell, p.visit = out, p.visits
 		to := h.only
 		if h.pick != nil {
 			r.at = picking
-			if to, err = r.picked(&r.c.nodes[node], h.pick(r.state)); err != nil {
-				r.merged = true
+			if to = r.choose(h, node); to == atNone {
 				return
 			}
 		}
@@ -80,30 +91,55 @@ func (r *run[S]) strides(b *base) {
 			r.ended, r.front = true, r.front[:0]
 			return
 		}
-		r.front[0] = to
-		r.nodes[to].begin(p.tolerant)
+		node, r.front[0] = to, to
+		p = &r.nodes[to]
+		p.visits++
+		if !p.isPlain() {
+			p.detail().begin(false)
+			return
+		}
 	}
+}
+
+// choose asks the route of a node where to go, atNone if that is nowhere.
+func (r *run[S]) choose(h *hop[S], node int32) (to int32) {
+	ref := h.pick(r.state)
+	if ref.owner == r.c.owner && ref.at > atNone && h.routes>>uint(ref.at)&1 != 0 { //nolint:gosec // positive
+		return ref.at
+	}
+	to, err := r.picked(&r.c.nodes[node], ref)
+	if err != nil {
+		r.astray(node)
+		return atNone
+	}
+	return to
+}
+
+// astray leaves a route that failed to the general path, which asks it again.
+func (r *run[S]) astray(node int32) {
+	r.merged = true
+	r.nodes[node].detail().phase = done
 }
 
 // stumble notes how the plain path was stopped.
 func (r *run[S]) stumble(b *base, got attempted) {
 	node := r.front[0]
-	p := &r.nodes[node]
-	p.tries, got.tries = 1, 1
+	got.tries = 1
 	switch r.at {
 	case calling:
 		r.settle(r.enter(b, node), nil, got)
 	case applying:
 		r.state = r.scratch
-		d := p.detail()
+		d := r.nodes[node].detail()
 		d.fresh, d.err = got.out, got.err
 		if !isPanic(d.err) {
 			d.err = &errcode.MergeStrategyError{Key: r.core.metas[node].id, Err: d.err}
 		}
-		p.phase = failed
+		d.phase, d.tries = failed, 1
 	case picking:
-		r.merged = true // the general path asks the route again
+		r.astray(node)
 	case scheduling:
 		r.breakDown(node, got.err)
+		r.nodes[node].detail().phase = failed
 	}
 }

@@ -1,0 +1,155 @@
+package flow
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/a2aexec/a2aexec/internal/errtree"
+)
+
+// writer appends JSON.
+type writer struct {
+	buf   []byte
+	plain bool // values are JSON themselves
+	err   error
+}
+
+func (w *writer) flag(member string, yes bool) {
+	if yes {
+		w.buf = append(w.buf, member...)
+	}
+}
+
+func (w *writer) number(member string, n uint64) {
+	w.buf = strconv.AppendUint(append(w.buf, member...), n, 10)
+}
+
+// text appends a string.
+func (w *writer) text(member, s string) {
+	for _, c := range []byte(s) {
+		if c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			w.json(member, s)
+			return
+		}
+	}
+	w.buf = append(append(append(append(w.buf, member...), '"'), s...), '"')
+}
+
+func (w *writer) json(member string, v any) {
+	data, err := encode(jsonCodec{}, v)
+	if err != nil {
+		w.err = err
+	}
+	w.buf = append(append(w.buf, member...), data...)
+}
+
+// value appends what the codec made; bytes that are not JSON as base64.
+func (w *writer) value(member string, data []byte) {
+	if !w.plain {
+		w.json(member, data)
+		return
+	}
+	w.buf = append(append(w.buf, member...), data...)
+}
+
+func (w *writer) list(member string, n int, item func(i int)) {
+	if n == 0 {
+		return
+	}
+	w.buf = append(append(w.buf, member...), '[')
+	for i := range n {
+		if i > 0 {
+			w.buf = append(w.buf, ',')
+		}
+		item(i)
+	}
+	w.buf = append(w.buf, ']')
+}
+
+func (w *writer) visit(m *meta, visit int32) {
+	w.buf = append(append(w.buf, `{"node":`...), m.quoted...)
+	if visit != 1 { // see stored.complete
+		w.number(`,"visit":`, uint64(visit)) //nolint:gosec // never negative
+	}
+}
+
+func (w *writer) front(t *trace, front []int32) {
+	if len(front) == 0 {
+		return
+	}
+	w.buf = append(w.buf, `,"front":`...)
+	sep := byte('[')
+	for _, node := range front {
+		p := &t.nodes[node]
+		w.buf = append(w.buf, sep)
+		w.visit(t.core.metas[node], p.visits)
+		w.details(p.known())
+		w.buf = append(w.buf, '}')
+		sep = ','
+	}
+	w.buf = append(w.buf, ']')
+}
+
+func (w *writer) details(d *details) {
+	if d.phase != ready {
+		w.number(`,"phase":`, uint64(d.phase))
+	}
+	w.flag(`,"tolerant":true`, d.tolerant)
+	if d.retries > 0 {
+		w.number(`,"retries":`, uint64(d.retries)) //nolint:gosec // never negative
+	}
+	if d.phase == done && d.made != nil {
+		w.value(`,"out":`, d.made)
+	}
+	if d.phase == dropped {
+		w.text(`,"error":`, errtree.Text(d.err))
+	}
+	w.list(`,"asks":`, len(d.asks), func(i int) {
+		ask := d.asks[i]
+		w.text(`{"id":`, ask.ID())
+		w.text(`,"prompt":`, ask.Prompt())
+		w.json(`,"data":`, ask.Data())
+		w.buf = append(w.buf, '}')
+	})
+}
+
+func (w *writer) joins(c *core, waiting []bool) {
+	var ids []string
+	for j, arrived := range waiting {
+		if arrived {
+			ids = append(ids, c.idOf(c.joins[j]))
+		}
+	}
+	if len(ids) > 0 {
+		w.json(`,"joins":`, ids)
+	}
+}
+
+// extras are what most runs do not have.
+func (w *writer) extras(s *session) {
+	if len(s.answers)+len(s.effects)+len(s.failures) == 0 {
+		return
+	}
+	if len(s.answers) > 0 {
+		w.json(`,"answers":`, s.answers)
+	}
+	var keys []string
+	for key, e := range s.effects {
+		if e.ok {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	w.list(`,"effects":`, len(keys), func(i int) {
+		w.text(`{"key":`, keys[i])
+		w.value(`,"result":`, s.effects[keys[i]].data)
+		w.buf = append(w.buf, '}')
+	})
+	w.list(`,"failures":`, len(s.failures), func(i int) {
+		f := s.failures[i]
+		w.text(`{"node":`, f.Node)
+		w.number(`,"visit":`, uint64(f.Visit)) //nolint:gosec // never negative
+		w.text(`,"error":`, errtree.Text(f.Err))
+		w.buf = append(w.buf, '}')
+	})
+}
