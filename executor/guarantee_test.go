@@ -164,7 +164,7 @@ func TestWorstHandlers(t *testing.T) {
 func TestFailureAfterManyArtifacts(t *testing.T) {
 	t.Parallel()
 	const artifacts = 50
-	runs := repeats(20, 100)
+	runs := repeats(20, 40)
 	a := streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
 		for i := range artifacts {
 			if err := w.Artifact(fmt.Sprint(i)).Text("x"); err != nil {
