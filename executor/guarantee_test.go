@@ -165,13 +165,21 @@ func TestFailureAfterManyArtifacts(t *testing.T) {
 	t.Parallel()
 	const artifacts = 50
 	runs := repeats(20, 40)
-	a := streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+	atTheEnd := errors.New("at the very end")
+	written := streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
 		for i := range artifacts {
 			if err := w.Artifact(fmt.Sprint(i)).Text("x"); err != nil {
 				return nil, err
 			}
 		}
-		return nil, errors.New("at the very end")
+		return nil, atTheEnd
+	})
+	returned := invoking(func(context.Context, *agent.Request) (*agent.Result, error) {
+		res := &agent.Result{}
+		for i := range artifacts {
+			res.Artifacts = append(res.Artifacts, agent.Artifact{Name: fmt.Sprint(i), Parts: []stream.Part{stream.TextPart("x")}})
+		}
+		return res, atTheEnd
 	})
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, 4)
@@ -182,6 +190,10 @@ func TestFailureAfterManyArtifacts(t *testing.T) {
 			opts := []executortest.Option{}
 			if i%2 == 0 {
 				opts = append(opts, executortest.Blocking())
+			}
+			a := returned
+			if i%8 < 2 {
+				a = written // twice the events
 			}
 			got := executortest.Run(t, a, "go", opts...)
 			got.AssertFailed(t, errcode.Internal, executortest.Reason("internal_error"))
