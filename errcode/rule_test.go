@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -213,4 +214,28 @@ func TestTypedRulesConcurrently(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// TestRuleKeepsTheServersDelay: a rule that sets no delay of its own keeps what
+// the error asked for.
+func TestRuleKeepsTheServersDelay(t *testing.T) {
+	t.Parallel()
+	busy := &errcode.HTTPStatusError{StatusCode: 429, Header: http.Header{"Retry-After": {"60"}}}
+	for name, rule := range map[string]errcode.Rule{
+		"by type":      errcode.OnType[*errcode.HTTPStatusError](errcode.RateLimited, "quota"),
+		"by sentinel":  errcode.OnError(busy, errcode.RateLimited, "quota"),
+		"by predicate": errcode.When("quota", func(error) bool { return true }, errcode.RateLimited, "quota"),
+	} {
+		table := errcode.NewTable(rule)
+		if c := table.Classify(busy); c.RetryAfter != time.Minute || c.Reason != "quota" {
+			t.Errorf("%s: class %+v", name, c)
+		}
+		if d, ok := table.Convert(busy).RetryAfter(); !ok || d != time.Minute {
+			t.Errorf("%s: converted: %v", name, d)
+		}
+	}
+	own := errcode.NewTable(errcode.OnType[*errcode.HTTPStatusError](errcode.RateLimited, "quota", errcode.RetryAfter(time.Second)))
+	if c := own.Classify(busy); c.RetryAfter != time.Second {
+		t.Errorf("a delay of the rule's own: %+v", c)
+	}
 }

@@ -61,6 +61,9 @@ func (t *Table) Classify(err error) Class {
 		if c.Reason == "" {
 			c.Reason = s.ruleReason(i)
 		}
+		if !c.HasRetryAfter { // what a server asked for is no matter of opinion
+			c.RetryAfter, c.HasRetryAfter = d.class.RetryAfter, d.class.HasRetryAfter
+		}
 		return c
 	}
 	return d.class
@@ -93,6 +96,9 @@ func (t *Table) made(err error, s *search) *Error {
 		e.row = t.rules[i].name
 		if e.reason == "" {
 			e.reason = s.ruleReason(i)
+		}
+		if !e.hasRetryAfter {
+			e.retryAfter, e.hasRetryAfter = d.class.RetryAfter, d.class.HasRetryAfter
 		}
 	case d.app != nil:
 		e = d.app.clone()
