@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -116,6 +115,3 @@ func (s *Server) serveCard(w http.ResponseWriter, r *http.Request) {
 	}
 	a2asrv.NewAgentCardHandler(a2av0.NewStaticAgentCardProducer(s.Card(base))).ServeHTTP(w, r)
 }
-
-// Shutdown is [Handler.Shutdown].
-func (s *Server) Shutdown(ctx context.Context) error { return s.Handler.Shutdown(ctx) }
