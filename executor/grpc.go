@@ -24,7 +24,7 @@ func (s *Server) RegisterGRPC(g *grpc.Server) {
 	}
 	desc.Streams = make([]grpc.StreamDesc, len(desc.Streams))
 	for i, st := range a2apb.A2AService_ServiceDesc.Streams {
-		st.Handler = tidyStream(st.Handler)
+		st.Handler = boundSends(tidyStream(st.Handler), s.config.writeTimeout)
 		desc.Streams[i] = st
 	}
 	g.RegisterService(&desc, a2agrpc.NewHandler(objectData{s.Handler}))

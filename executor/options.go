@@ -46,6 +46,7 @@ type config struct {
 	builder    errcode.Builder
 	grace      time.Duration
 	buffer     stream.Buffer
+	backlog    backlog
 	runTimeout time.Duration
 	inactivity time.Duration
 
@@ -68,6 +69,8 @@ type config struct {
 	inputModes  []string
 	outputModes []string
 
+	writeTimeout time.Duration
+
 	// Serve.
 	shutdownTimeout time.Duration
 	onListen        []func(httpAddr, grpcAddr net.Addr)
@@ -82,6 +85,8 @@ func newConfig(a *agent.Agent, opts []Option, limit scope) (*config, error) {
 		table:           errcode.Default(),
 		grace:           time.Second,
 		buffer:          stream.Buffer{Bytes: 16 << 10, First: 30 * time.Millisecond, Longest: 250 * time.Millisecond},
+		backlog:         backlog{events: 256, bytes: 8 << 20},
+		writeTimeout:    30 * time.Second,
 		logger:          slog.Default(),
 		version:         "0.0.0",
 		inputModes:      []string{"text/plain", "application/json"},
@@ -250,6 +255,21 @@ func StreamBuffer(b stream.Buffer) Option {
 			return fmt.Errorf("%+v: expected 0 or more in each field", b)
 		}
 		c.buffer = b
+		return nil
+	}}
+}
+
+// ReaderBacklog bounds what is kept for a client that reads a stream more
+// slowly than its task is told: a number of events, and the bytes of text and
+// files in them. A client further behind gets what was kept and then an error
+// (-32000, gRPC RESOURCE_EXHAUSTED); the task goes on, and the client can
+// subscribe to it. Default: 256 events and 8 MiB. One event is always kept.
+func ReaderBacklog(events, bytes int) Option {
+	return Option{name: "ReaderBacklog", apply: func(c *config) error {
+		if events < 1 || bytes < 1 {
+			return fmt.Errorf("%d events, %d bytes: expected 1 or more of each", events, bytes)
+		}
+		c.backlog = backlog{events, bytes}
 		return nil
 	}}
 }

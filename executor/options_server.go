@@ -44,6 +44,17 @@ func GRPCAddr(addr string) Option {
 	}}
 }
 
+// WriteTimeout bounds how long the server waits, at each write, for a client
+// that does not read. After it the client's stream or answer is cut off; its
+// task goes on, and the client can subscribe to it. Server only. Default: 30 s;
+// 0 waits for ever.
+func WriteTimeout(d time.Duration) Option {
+	return Option{name: "WriteTimeout", scope: scopeServer, apply: func(c *config) error {
+		c.writeTimeout = d
+		return notNegative(d)
+	}}
+}
+
 // Version sets the agent's own version in its card. Server only. Default:
 // "0.0.0".
 func Version(v string) Option {

@@ -48,7 +48,10 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 			return
 		}
 		defer p.exec.giveBack(ticket)
-		for ev, err := range p.RequestHandler.SendStreamingMessage(withCall(ctx, req, true, ticket), req) {
+		events := p.pump(withCall(ctx, req, true, ticket), func(ctx context.Context) iter.Seq2[a2a.Event, error] {
+			return p.RequestHandler.SendStreamingMessage(ctx, req)
+		})
+		for ev, err := range events {
 			if !yield(authEvent(ev), p.correct(ctx, req, err)) {
 				return
 			}

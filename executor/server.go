@@ -47,7 +47,7 @@ func NewServer(a *agent.Agent, opts ...Option) (*Server, error) {
 func newServer(c *config) *Server {
 	s := &Server{Handler: newHandler(c), config: c, mux: http.NewServeMux()}
 	contain := a2asrv.WithTransportPanicHandler(c.hostPanic)
-	handle := func(pattern string, h http.Handler) { s.mux.Handle(c.prefix+pattern, h) }
+	handle := func(pattern string, h http.Handler) { s.mux.Handle(c.prefix+pattern, boundWrites(h, c.writeTimeout)) }
 	below := func(path string, h http.Handler) http.Handler { return http.StripPrefix(c.prefix+path, h) }
 
 	current := tidy(a2asrv.NewJSONRPCHandler(s.Handler, contain))

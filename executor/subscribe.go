@@ -72,7 +72,10 @@ func (p *protocol) follow(ctx context.Context, req *a2a.SubscribeToTaskRequest, 
 	following, lost := context.WithCancel(ctx)
 	defer lost()
 	go giveUpAfter(following, r.gone, lost)
-	for ev, err := range p.RequestHandler.SubscribeToTask(following, req) {
+	events := p.pump(following, func(ctx context.Context) iter.Seq2[a2a.Event, error] {
+		return p.RequestHandler.SubscribeToTask(ctx, req)
+	})
+	for ev, err := range events {
 		switch {
 		case err != nil && ctx.Err() == nil && following.Err() != nil:
 			p.tellEnd(ctx, req.ID, yield)
