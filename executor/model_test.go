@@ -25,23 +25,25 @@ import (
 // script is a random handler: what each of its goroutines writes, how it ends
 // each turn, and what it does that it should not.
 type script struct {
-	writers [][]string // per goroutine
-	endings []string   // per turn
-	late    bool       // writes after it returned
-	both    bool       // has Invoke too
+	writers [][]string    // per goroutine
+	endings []string      // per turn
+	late    bool          // writes after it returned
+	both    bool          // has Invoke too
+	free    chan struct{} // lets deaf code go, when all is over
 }
 
 func drawScript(t *rapid.T) script {
 	write := rapid.SampledFrom([]string{"text", "data", "named", "file", "progress", "close", "pause", "lost"})
 	ending := rapid.SampledFrom([]string{
 		"ok", "result", "nothing", "reject", "error", "app", "guardrail", "panic", "goexit", "ask", "auth",
-		"error+result", "typed nil", "bad error", "wait",
+		"error+result", "typed nil", "bad error", "wait", "deaf",
 	})
 	return script{
 		writers: rapid.SliceOfN(rapid.SliceOfN(write, 0, 6), 0, 3).Draw(t, "writers"),
 		endings: rapid.SliceOfN(ending, 1, 3).Draw(t, "endings"),
 		late:    rapid.Bool().Draw(t, "late"),
 		both:    rapid.Bool().Draw(t, "both"),
+		free:    make(chan struct{}),
 	}
 }
 
@@ -101,7 +103,7 @@ func (script) write(w *stream.Writer, i int, ops []string) {
 	}
 }
 
-func (script) end(ctx context.Context, ending string) (*agent.Result, error) {
+func (s script) end(ctx context.Context, ending string) (*agent.Result, error) {
 	switch ending {
 	case "result":
 		return agent.Data(map[string]any{"done": true}), nil
@@ -128,6 +130,8 @@ func (script) end(ctx context.Context, ending string) (*agent.Result, error) {
 		return nil, e
 	case "bad error":
 		return nil, &loopError{}
+	case "deaf":
+		<-s.free
 	case "wait":
 		select {
 		case <-ctx.Done():
@@ -152,11 +156,13 @@ func TestModel(t *testing.T) {
 func checkModel(t *rapid.T) {
 	s := drawScript(t)
 	var late sync.WaitGroup
-	h, err := executor.NewHandler(s.agent(&late), quiet, executor.GracePeriod(50*time.Millisecond))
+	h, err := executor.NewHandler(s.agent(&late), quiet,
+		executor.GracePeriod(time.Millisecond), executor.RunTimeout(50*time.Millisecond))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer late.Wait()
+	defer close(s.free)
 	c := client{t: t, h: h}
 	task := c.turn(nil, rapid.SampledFrom([]string{"blocking", "stream", "leave", "cancel"}).Draw(t, "first"))
 	for task != nil && !task.Status.State.Terminal() && len(c.turns) < 4 {
