@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
@@ -163,5 +166,100 @@ func BenchmarkStreamBurst(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkFirstChunk is the time until a client has the first chunk of a
+// stream.
+func BenchmarkFirstChunk(b *testing.B) {
+	quiet := slog.New(slog.DiscardHandler)
+	h, err := executor.NewHandler(agent.New("bench", agent.Stream(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+		return nil, w.Text(chunk20)
+	})), executor.Logger(quiet))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		h    a2asrv.RequestHandler
+	}{
+		{"host", a2asrv.NewHandler(chunkByChunk{n: 1}, a2asrv.WithLogger(quiet))},
+		{"executor", h},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			ctx, _ := a2asrv.NewCallContext(b.Context(), nil)
+			var until time.Duration
+			for b.Loop() {
+				started := time.Now()
+				msg := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hi"))
+				came := false
+				for ev, err := range c.h.SendStreamingMessage(ctx, &a2a.SendMessageRequest{Message: msg}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, ok := ev.(*a2a.TaskArtifactUpdateEvent); ok && !came {
+						came = true
+						until += time.Since(started)
+					}
+				}
+			}
+			b.ReportMetric(float64(until.Microseconds())/float64(b.N), "µs/first")
+		})
+	}
+}
+
+// BenchmarkManyAtOnce has 1,000 tasks that take 300 ms at once, and tells how
+// long the slowest hundredth of them takes.
+func BenchmarkManyAtOnce(b *testing.B) {
+	const tasks, hold = 1000, 300 * time.Millisecond
+	quiet := slog.New(slog.DiscardHandler)
+	h, err := executor.NewHandler(agent.New("bench", agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) {
+		time.Sleep(hold)
+		return agent.Text("hello"), nil
+	})), executor.Logger(quiet))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		h    a2asrv.RequestHandler
+	}{
+		{"host", a2asrv.NewHandler(holding{hold: hold}, a2asrv.WithLogger(quiet))},
+		{"executor", h},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				took := make([]time.Duration, tasks)
+				var all sync.WaitGroup
+				for i := range tasks {
+					all.Go(func() {
+						ctx, _ := a2asrv.NewCallContext(b.Context(), nil)
+						started := time.Now()
+						msg := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hi"))
+						if _, err := c.h.SendMessage(ctx, &a2a.SendMessageRequest{Message: msg}); err != nil {
+							b.Error(err)
+						}
+						took[i] = time.Since(started)
+					})
+				}
+				all.Wait()
+				slices.Sort(took)
+				b.ReportMetric(float64(took[tasks/2].Milliseconds()), "p50-ms")
+				b.ReportMetric(float64(took[tasks*99/100].Milliseconds()), "p99-ms")
+			}
+		})
+	}
+}
+
+// holding is the hand-written executor that takes its time.
+type holding struct {
+	handWritten
+	hold time.Duration
+}
+
+func (h holding) Execute(ctx context.Context, ec *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		time.Sleep(h.hold)
+		h.handWritten.Execute(ctx, ec)(yield)
 	}
 }

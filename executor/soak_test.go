@@ -80,7 +80,7 @@ func soakKinds(deaf <-chan struct{}) []soakKind {
 		}},
 	}
 	var all []soakKind // a third of them fail
-	for i := range len(failing) {
+	for i := range failing {
 		all = append(all, failing[i], ok[i%len(ok)], ok[(i+1)%len(ok)])
 	}
 	return all
@@ -221,7 +221,7 @@ func (s *soak) task(ctx context.Context, k soakKind, streaming bool) error {
 	}
 	e, failed := errcode.FromTask(task)
 	if !failed || e.Code() != k.code || e.CorrelationID() == "" {
-		return fmt.Errorf("state %s, failure %v, want %s", task.Status.State, e, k.code)
+		return fmt.Errorf("state %s, want %s: %w", task.Status.State, k.code, e)
 	}
 	return nil
 }

@@ -33,6 +33,7 @@ func (s watchedStore) Create(ctx context.Context, task *a2a.Task) (v taskstore.T
 // with a message that says so.
 func (s watchedStore) Update(ctx context.Context, req *taskstore.UpdateRequest) (v taskstore.TaskVersion, err error) {
 	defer s.contain(ctx, &err)
+	compact(req)
 	s.exec.completeFailure(req.Task)
 	req.Task.Status.State = authState(req.Task.Status)
 	v, err = s.Store.Update(ctx, req)

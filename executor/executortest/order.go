@@ -104,7 +104,8 @@ func final(s a2a.TaskState) bool {
 }
 
 // CheckStored reports how the stored task differs from what the events of its
-// last run told: its state, its status message, its artifacts.
+// last run told: its state, its status message, its artifacts. Where the chunks
+// of a text are cut is no difference.
 func CheckStored(events []a2a.Event, task *a2a.Task) error {
 	if task == nil {
 		return errors.New("no stored task")
@@ -119,7 +120,7 @@ func CheckStored(events []a2a.Event, task *a2a.Task) error {
 	}
 	faults = append(faults, same("status message", told.Status.Message, task.Status.Message))
 	if len(told.Artifacts)+len(task.Artifacts) > 0 {
-		faults = append(faults, same("artifacts", told.Artifacts, task.Artifacts))
+		faults = append(faults, same("artifacts", joined(told.Artifacts), joined(task.Artifacts)))
 	}
 	return errors.Join(faults...)
 }
@@ -148,6 +149,35 @@ func tell(t *a2a.Task, ev a2a.Event) {
 		}
 		t.Artifacts[at] = &merged
 	}
+}
+
+// joined gives the artifacts with each run of plain text parts as one text.
+func joined(as []*a2a.Artifact) []*a2a.Artifact {
+	out := make([]*a2a.Artifact, 0, len(as))
+	for _, a := range as {
+		if a == nil {
+			continue
+		}
+		c := *a
+		c.Parts = nil
+		for _, p := range a.Parts {
+			if last := len(c.Parts) - 1; last >= 0 && plainText(p) && plainText(c.Parts[last]) {
+				p = a2a.NewTextPart(c.Parts[last].Text() + p.Text())
+				c.Parts = c.Parts[:last]
+			}
+			c.Parts = append(c.Parts, p)
+		}
+		out = append(out, &c)
+	}
+	return out
+}
+
+func plainText(p *a2a.Part) bool {
+	if p == nil || len(p.Metadata) > 0 || p.Filename != "" || p.MediaType != "" {
+		return false
+	}
+	_, ok := p.Content.(a2a.Text)
+	return ok
 }
 
 func same(what string, told, stored any) error {

@@ -173,9 +173,9 @@ func TestCheckStored(t *testing.T) {
 		{"another message", []a2a.Event{task(working), says(completed, "done")}, stored(says(completed, "other")), []string{"status message: told", "done", "stored", "other"}},
 		{"no message", []a2a.Event{task(working), says(completed, "done")}, task(completed), []string{"status message: told", "stored null"}},
 		{"a message never told", []a2a.Event{task(working), status(completed)}, stored(says(completed, "done")), []string{"status message: told null"}},
-		{"a lost artifact", []a2a.Event{task(working), chunk("a", false, true, "1"), status(completed)}, task(completed), []string{"artifacts: told", `"a"`, "stored null"}},
-		{"an artifact never told", []a2a.Event{task(completed)}, task(completed, artifact("a", "1")), []string{"artifacts: told null", `"a"`}},
-		{"a lost chunk", []a2a.Event{task(working), chunk("a", false, false, "1"), chunk("a", true, true, "2"), status(completed)}, task(completed, artifact("a", "1")), []string{"artifacts: told", `"2"`}},
+		{"a lost artifact", []a2a.Event{task(working), chunk("a", false, true, "1"), status(completed)}, task(completed), []string{"artifacts: told", `"a"`, "stored []"}},
+		{"an artifact never told", []a2a.Event{task(completed)}, task(completed, artifact("a", "1")), []string{"artifacts: told []", `"a"`}},
+		{"a lost chunk", []a2a.Event{task(working), chunk("a", false, false, "1"), chunk("a", true, true, "2"), status(completed)}, task(completed, artifact("a", "1")), []string{"artifacts: told", `"12"`}},
 		{
 			"another order of chunks",
 			[]a2a.Event{task(working), chunk("a", false, false, "1"), chunk("a", true, true, "2"), status(completed)},
