@@ -3,6 +3,7 @@ package errcode
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/a2aexec/a2aexec/internal/errtree"
@@ -92,6 +93,9 @@ func retryInfo(m map[string]any) (d time.Duration, ok bool) {
 		return 0, false
 	}
 	text, _ := m["retryDelay"].(string)
-	d, err := time.ParseDuration(text)
-	return max(0, d), err == nil
+	seconds, ok := strings.CutSuffix(text, "s") // the form of google.protobuf.Duration
+	if !ok {
+		return 0, false
+	}
+	return parseSeconds(seconds)
 }

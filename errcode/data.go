@@ -1,7 +1,6 @@
 package errcode
 
 import (
-	"math"
 	"time"
 
 	"github.com/a2aexec/a2aexec/internal/plain"
@@ -143,14 +142,18 @@ func (d Data) Err() *Error {
 	}
 	Details(d.Details).apply(e)
 	if !e.code.Valid() {
-		Detail("errorCode", string(e.code)).apply(e)
+		if e.code != "" {
+			Detail("errorCode", string(e.code)).apply(e)
+		}
 		e.code = Internal
 	}
 	return e
 }
 
-// toMillis rounds up, so that nobody comes back too early, and keeps the sign.
+// toMillis rounds up, so that nobody comes back too early, and keeps the sign. What is more than
+// maxDelay becomes that.
 func toMillis(d time.Duration) int64 {
+	d = min(d, maxDelay)
 	ms := d.Milliseconds()
 	switch rest := d % time.Millisecond; {
 	case rest > 0:
@@ -162,6 +165,6 @@ func toMillis(d time.Duration) int64 {
 }
 
 func fromMillis(ms int64) time.Duration {
-	const most = math.MaxInt64 / int64(time.Millisecond)
+	const most = int64(maxDelay / time.Millisecond)
 	return time.Duration(max(-most, min(ms, most))) * time.Millisecond
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -144,6 +146,52 @@ func TestLogValueTellsEverything(t *testing.T) {
 	}
 }
 
+// longest is what a delay that is too large to count becomes: it must neither be lost nor wrap around.
+const longest = math.MaxInt64 / time.Millisecond * time.Millisecond
+
+// TestRetryAfterFields: which header field counts, and that a server's delay is never cut short.
+func TestRetryAfterFields(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		header http.Header
+		want   time.Duration
+	}{
+		{"milliseconds", http.Header{"Retry-After-Ms": {"250"}}, 250 * time.Millisecond},
+		{"a fraction of milliseconds", http.Header{"Retry-After-Ms": {"0.5"}}, 500 * time.Microsecond},
+		{"of Microsoft", http.Header{"X-Ms-Retry-After-Ms": {"250"}}, 250 * time.Millisecond},
+		{"seconds that round up the milliseconds", http.Header{"Retry-After-Ms": {"250"}, "Retry-After": {"1"}}, 250 * time.Millisecond},
+		{"seconds that ask for more", http.Header{"Retry-After-Ms": {"250"}, "Retry-After": {"60"}}, time.Minute},
+		{"milliseconds beyond a duration", http.Header{"Retry-After-Ms": {"10000000000000"}}, longest},
+		{"milliseconds beyond any integer", http.Header{"Retry-After-Ms": {"99999999999999999999"}}, longest},
+		{"milliseconds that are none", http.Header{"Retry-After-Ms": {"soon"}, "Retry-After": {"60"}}, time.Minute},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			err := &errcode.HTTPStatusError{StatusCode: 503, Header: tc.header}
+			if d, ok := err.RetryAfter(time.Now()); !ok || d != tc.want {
+				t.Errorf("got %v, %t, want %v", d, ok, tc.want)
+			}
+			if c := errcode.Default().Classify(err); c.RetryAfter != tc.want {
+				t.Errorf("classified: %v", c.RetryAfter)
+			}
+		})
+	}
+}
+
+// TestLongestDelaySurvivesTheTrip: the largest duration was one millisecond shorter on the other side.
+func TestLongestDelaySurvivesTheTrip(t *testing.T) {
+	t.Parallel()
+	sent := mustData(t, errcode.New(errcode.RateLimited, "x", errcode.RetryAfter(math.MaxInt64)))
+	if got := mustData(t, sent.Err()); *got.RetryAfterMs != *sent.RetryAfterMs {
+		t.Errorf("sent %d, received %d", *sent.RetryAfterMs, *got.RetryAfterMs)
+	}
+	if d, err := errcode.ParseData(map[string]any{"errorCode": "RATE_LIMITED", "errorReason": "x", "retryAfterMs": 1e30}); err != nil || *d.RetryAfterMs != math.MaxInt64 {
+		t.Errorf("a delay that is too large to count: %+v, %v", d.RetryAfterMs, err)
+	}
+}
+
 func TestRetryAfterHeader(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -157,8 +205,18 @@ func TestRetryAfterHeader(t *testing.T) {
 		{"date", "Sun, 01 Mar 2026 12:00:30 GMT", 30 * time.Second, true},
 		{"past date", "Sun, 01 Mar 2026 11:00:00 GMT", 0, true},
 		{"negative", "-1", 0, false},
-		{"too large", "99999999999999999", 0, false},
-		{"beyond any integer", "99999999999999999999999", 0, false},
+		{"fraction", "1.5", 1500 * time.Millisecond, true},
+		{"more than a duration holds", "10000000000", longest, true},
+		{"too large", "99999999999999999", longest, true},
+		{"beyond any integer", "99999999999999999999999", longest, true},
+		{"beyond any float", "1e999", longest, true},
+		{"date with a numeric zone", "Sun, 01 Mar 2026 13:00:30 +0100", 30 * time.Second, true},
+		{"date in UTC", "Sun, 01 Mar 2026 12:00:30 UTC", 30 * time.Second, true},
+		{"RFC 3339", "2026-03-01T12:00:30Z", 30 * time.Second, true},
+		{"date in the far future", "Fri, 31 Dec 9999 23:59:59 GMT", longest, true},
+		{"infinity", "Inf", 0, false},
+		{"not a number", "NaN", 0, false},
+		{"hexadecimal", "0x10", 0, false},
 		{"words", "soon", 0, false},
 		{"empty", "", 0, false},
 	}

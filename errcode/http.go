@@ -46,14 +46,16 @@ func (e *HTTPStatusError) Unwrap() error {
 	return e.Err
 }
 
-// RetryAfter reads the Retry-After header: whole seconds or an HTTP date, which is counted from
-// now and gives zero when it has passed. ok is false when there is no such header or it is
-// malformed.
+// RetryAfter reads how long the header asks to wait: retry-after-ms and x-ms-retry-after-ms in
+// milliseconds, else Retry-After in seconds or as a date, which is counted from now and gives zero
+// when it has passed. Of both the milliseconds count, unless Retry-After is longer than rounding
+// them up to seconds can explain. A delay that is too large to count is some 292 years. ok is false
+// when there is no such header or it is malformed.
 func (e *HTTPStatusError) RetryAfter(now time.Time) (d time.Duration, ok bool) {
 	if e == nil {
 		return 0, false
 	}
-	return parseRetryAfter(headerValue(e.Header, "Retry-After"), now)
+	return headerDelay(e.Header, now)
 }
 
 // httpClass is the class of the package's own HTTP error.
@@ -64,7 +66,7 @@ func httpClass(err error) (Class, bool) {
 	}
 	c := statusClass(e.StatusCode)
 	if asksForDelay(e.StatusCode) {
-		c.RetryAfter, c.HasRetryAfter = headerDelay(e.Header, time.Now())
+		c.RetryAfter, c.HasRetryAfter = e.RetryAfter(time.Now())
 	}
 	return c, true
 }

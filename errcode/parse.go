@@ -53,7 +53,7 @@ func decodeData(m map[string]any) (Data, []error) {
 	if n, ok := r.count("retried", math.MaxInt32); ok {
 		d.Retried = int(n)
 	}
-	if ms, ok := r.count("retryAfterMs", math.MaxInt64); ok {
+	if ms, ok := r.millis("retryAfterMs"); ok {
 		d.RetryAfterMs = &ms
 	}
 	d.ErrorSource = r.text("errorSource")
@@ -135,6 +135,15 @@ func (r *reader) count(key string, most int64) (n int64, ok bool) {
 		return 0, false
 	}
 	return n, true
+}
+
+// millis reads a delay in milliseconds: an integer from 0. One that is too large to count becomes the
+// largest.
+func (r *reader) millis(key string) (ms int64, ok bool) {
+	if f, is := r.m[key].(float64); is && f >= 1<<63 {
+		return math.MaxInt64, true
+	}
+	return r.count(key, math.MaxInt64)
 }
 
 // object reads a non-empty object; an empty one says nothing and counts as absent.
