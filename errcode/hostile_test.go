@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/go-playground/validator/v10"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2aexec/a2aexec/errcode"
@@ -121,6 +122,21 @@ func deep(err error, depth int) error {
 		err = wrap{err}
 	}
 	return err
+}
+
+// hostileFieldError is a validation error that panics when it is asked for more.
+type hostileFieldError struct{ validator.FieldError }
+
+func (hostileFieldError) Error() string { panic("Error") }
+func (hostileFieldError) Tag() string   { panic("Tag") }
+
+// TestWhatAnErrorAddsMayPanic: the code stands, even if the rest cannot be had.
+func TestWhatAnErrorAddsMayPanic(t *testing.T) {
+	t.Parallel()
+	e := errcode.Default().Convert(validator.ValidationErrors{hostileFieldError{}})
+	if e.Code() != errcode.InvalidInput || e.Violations() != nil {
+		t.Errorf("got %v with %v", e, e.Violations())
+	}
 }
 
 func TestRulesAreKeptFromEndlessErrors(t *testing.T) {

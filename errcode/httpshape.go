@@ -3,9 +3,11 @@ package errcode
 import (
 	"net/http"
 	"reflect"
-	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/a2aexec/a2aexec/internal/errtree"
 )
 
 // This file recognises the HTTP errors of libraries that this package does not import, by the
@@ -36,10 +38,11 @@ func httpShape(t reflect.Type) matcher {
 	}
 }
 
-func firstDelay(err error, headers []func(error) http.Header) (time.Duration, bool) {
+// firstDelay asks each reader by itself: one that panics must not cost more than what it would say.
+func firstDelay(err error, headers []headerReader) (time.Duration, bool) {
 	now := time.Now()
 	for _, header := range headers {
-		if d, ok := headerDelay(header(err), now); ok {
+		if d, ok := headerDelay(errtree.Try(err, header), now); ok {
 			return d, true
 		}
 	}
@@ -51,8 +54,8 @@ type (
 	statusCoder     interface{ StatusCode() int }
 )
 
-// statusReader finds the status: a method, or an integer field. A field called Code is an HTTP
-// status only beside a header, or beside a text called Status as in Google's error model.
+// statusReader finds the status: a method, an integer field, or the answer itself. A field called
+// Code is an HTTP status only beside a header.
 func statusReader(t reflect.Type) func(error) int {
 	switch {
 	case t.Implements(reflect.TypeFor[httpStatusCoder]()):
@@ -65,88 +68,42 @@ func statusReader(t reflect.Type) func(error) int {
 			return read
 		}
 	}
-	if hasField(t, func(f reflect.StructField) bool {
-		return f.Type == headerType || f.Name == "Status" && f.Type.Kind() == reflect.String
-	}) {
-		return intReader(t, "Code")
+	if read := intReader(t, "Code"); read != nil && hasHeader(t) {
+		return read
 	}
-	return nil
+	if read := googleReader(t); read != nil {
+		return read
+	}
+	return answerReader(t)
 }
 
-var (
-	headerType   = reflect.TypeFor[http.Header]()
-	responseType = reflect.TypeFor[*http.Response]()
-)
-
-// headerReaders finds where errors of type t may hold the header of the answer: a method, a field
-// or, one level down, a field of a field.
-func headerReaders(t reflect.Type) []func(error) http.Header {
-	readers := headerMethods(t)
-	s := structOf(t)
-	if s == nil {
-		return readers
-	}
-	for _, f := range reflect.VisibleFields(s) {
-		if !ofAnswer(f) {
-			continue
-		}
-		readers = appendHeader(readers, f.Type, f.Index)
-		inner := structOf(f.Type)
-		if inner == nil || inner == responseType.Elem() {
-			continue
-		}
-		for i := range inner.NumField() {
-			if g := inner.Field(i); ofAnswer(g) {
-				readers = appendHeader(readers, g.Type, append(slices.Clip(f.Index), i))
-			}
-		}
-	}
-	return readers
-}
-
-// ofAnswer keeps away from what the agent itself has sent.
-func ofAnswer(f reflect.StructField) bool {
-	return f.IsExported() && f.Type != reflect.TypeFor[*http.Request]() && !strings.Contains(f.Name, "Request")
-}
-
-func appendHeader(readers []func(error) http.Header, t reflect.Type, index []int) []func(error) http.Header {
-	switch t {
-	case headerType:
-		return append(readers, func(err error) http.Header { return fieldAs[http.Header](err, index) })
-	case responseType:
-		return append(readers, func(err error) http.Header { return headerOf(fieldAs[*http.Response](err, index)) })
-	default:
-		return readers
-	}
-}
-
-func headerOf(r *http.Response) http.Header {
-	if r == nil {
+// answerReader finds the status in the whole answer, kept in a field called Response.
+func answerReader(t reflect.Type) func(error) int {
+	f, ok := exported(t, "Response")
+	if !ok || f.Type != responseType {
 		return nil
 	}
-	return r.Header
-}
-
-// headerMethods finds the usual methods that give a header or an answer.
-func headerMethods(t reflect.Type) (readers []func(error) http.Header) {
-	readers = appendMethod(readers, t, func(e interface{ Header() http.Header }) http.Header { return e.Header() })
-	readers = appendMethod(readers, t, func(e interface{ Headers() http.Header }) http.Header { return e.Headers() })
-	readers = appendMethod(readers, t, func(e interface{ ResponseHeader() http.Header }) http.Header { return e.ResponseHeader() })
-	readers = appendMethod(readers, t, func(e interface{ Meta() http.Header }) http.Header { return e.Meta() })
-	readers = appendMethod(readers, t, func(e interface{ Response() *http.Response }) http.Header { return headerOf(e.Response()) })
-	readers = appendMethod(readers, t, func(e interface{ HTTPResponse() *http.Response }) http.Header { return headerOf(e.HTTPResponse()) })
-	return appendMethod(readers, t, func(e interface{ RawResponse() *http.Response }) http.Header { return headerOf(e.RawResponse()) })
-}
-
-func appendMethod[I any](readers []func(error) http.Header, t reflect.Type, read func(I) http.Header) []func(error) http.Header {
-	if !t.Implements(reflect.TypeFor[I]()) {
-		return readers
-	}
-	return append(readers, func(err error) http.Header {
-		e, ok := err.(I)
-		if !ok {
-			return nil
+	return func(err error) int {
+		if r := fieldAs[*http.Response](err, f.Index); r != nil {
+			return r.StatusCode
 		}
-		return read(e)
-	})
+		return 0
+	}
+}
+
+// googleReader finds the status in Google's error model: Code, Message, Status and Details, where
+// the text in Status confirms what the Code is.
+func googleReader(t reflect.Type) func(error) int {
+	code, status := intReader(t, "Code"), fieldReader[string](t, "Status", reflect.String)
+	message, details := fieldReader[string](t, "Message", reflect.String), fieldReader[any](t, "Details", reflect.Slice)
+	if code == nil || status == nil || message == nil || details == nil {
+		return nil
+	}
+	return func(err error) int {
+		n, text := code(err), status(err)
+		if !isRPCName(text) && !strings.HasPrefix(text, strconv.Itoa(n)+" ") {
+			return 0
+		}
+		return n
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"time"
 
+	grpcnames "google.golang.org/genproto/googleapis/rpc/code"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	grpccodes "google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -28,6 +29,18 @@ var rpcCodes = []struct {
 	{grpccodes.NotFound, "NOT_FOUND", NotFound},
 }
 
+// rpcNames are all codes of gRPC but OK, by name.
+var rpcNames = func() map[string]bool {
+	names := make(map[string]bool, len(grpcnames.Code_value))
+	for name, n := range grpcnames.Code_value {
+		names[name] = n != 0
+	}
+	return names
+}()
+
+// isRPCName reports whether s names a gRPC code that is an error.
+func isRPCName(s string) bool { return rpcNames[s] }
+
 func rpcClass(grpc grpccodes.Code) Class {
 	for _, r := range rpcCodes {
 		if r.grpc == grpc {
@@ -50,7 +63,7 @@ func statusRows() []row {
 	return []row{
 		{
 			name: "HTTP shape", probe: httpShape, answers: httpAnswers(),
-			when: "an HTTP status from a method HTTPStatusCode or StatusCode, or a field StatusCode, HTTPStatusCode or Code",
+			when: "an HTTP status from a method HTTPStatusCode or StatusCode, a field StatusCode or HTTPStatusCode, a field Code beside a header, Google's error model or a field Response:",
 		},
 		{
 			name: "error data in a gRPC status", method: reflect.TypeFor[grpcError](), app: statusError, answers: carriedAnswer,
@@ -139,8 +152,9 @@ func connectShape(t reflect.Type) matcher {
 			return Class{}, false
 		}
 		c := rpcClass(n)
-		if c.Retriable && !c.connectDelay(v) {
-			c.RetryAfter, c.HasRetryAfter = headerDelay(err.(metaError).Meta(), time.Now()) //nolint:errcheck // t implements it
+		if c.Retriable && !errtree.Try(v, c.connectDelay) {
+			meta := errtree.Try(err, func(e error) http.Header { return e.(metaError).Meta() }) //nolint:errcheck // t implements it
+			c.RetryAfter, c.HasRetryAfter = headerDelay(meta, time.Now())
 		}
 		return c, true
 	}

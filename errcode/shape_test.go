@@ -55,7 +55,76 @@ type (
 	}
 	apiLikeError    string
 	statusFailError struct{ *grpcstatus.Status }
+	codeStatusError struct {
+		Code   int
+		Status string
+	}
+	codeFieldsError struct {
+		Code   int
+		Fields map[string][]string
+	}
+	codeMapError struct {
+		Code    int
+		Headers map[string][]string
+	}
+	codeMethodError  struct{ Code int }
+	codeRequestError struct {
+		Code           int
+		RequestHeaders http.Header
+	}
+	googleLikeError struct {
+		Code            int
+		Message, Status string
+		Details         []map[string]any
+	}
+	mapHeadersError struct {
+		StatusCode int
+		Headers    map[string][]string
+	}
+	textHeadersError struct {
+		StatusCode int
+		Headers    map[string]string
+	}
+	otherHeadersError struct {
+		StatusCode int
+		Headers    map[string]int
+	}
+	answerError          struct{ Response *http.Response }
+	panickingHeaderError struct {
+		StatusCode int
+		Response   *http.Response
+	}
+	panickingAnswerError struct{}
+	panickingMetaError   struct{}
+	// Code is what connect calls its codes.
+	Code uint32
 )
+
+func (*codeStatusError) Error() string { return "e" }
+func (*codeFieldsError) Error() string { return "e" }
+func (*codeMapError) Error() string    { return "e" }
+func (*codeMethodError) Error() string { return "e" }
+func (*codeMethodError) Header() map[string][]string {
+	return map[string][]string{"Retry-After": {"7"}}
+}
+func (*codeRequestError) Error() string                   { return "e" }
+func (*googleLikeError) Error() string                    { return "e" }
+func (mapHeadersError) Error() string                     { return "e" }
+func (textHeadersError) Error() string                    { return "e" }
+func (otherHeadersError) Error() string                   { return "e" }
+func (*answerError) Error() string                        { return "e" }
+func (panickingHeaderError) Error() string                { return "e" }
+func (panickingHeaderError) Header() http.Header          { panic("Header") }
+func (panickingAnswerError) Error() string                { return "e" }
+func (panickingAnswerError) StatusCode() int              { return 503 }
+func (panickingAnswerError) HTTPResponse() *http.Response { panic("HTTPResponse") }
+func (panickingMetaError) Error() string                  { return "e" }
+func (panickingMetaError) Code() Code                     { return 14 }
+func (panickingMetaError) Meta() http.Header              { panic("Meta") }
+
+func retryDelay(d string) []map[string]any {
+	return []map[string]any{{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": d}}
+}
 
 func (methodError) Error() string                        { return "e" }
 func (e methodError) StatusCode() int                    { return e.code }
@@ -136,6 +205,27 @@ func TestShapes(t *testing.T) {
 		{"method Headers", headersError{503, http.Header{"Retry-After-Ms": {"250"}}}, after(class(errcode.UpstreamUnavailable, "headers_error"), 250*time.Millisecond)},
 		{"a delay on another status", headersError{500, seven}, class(errcode.UpstreamUnavailable, "headers_error")},
 		{"a delay that is none", headersError{429, http.Header{"Retry-After-Ms": {"NaN"}, "Retry-After": {"-1"}}}, rate("headers_error")},
+		{"Code beside a text called Status", &codeStatusError{429, "failed"}, class(errcode.Internal, "code_status_error")},
+		{"Code beside a map that is no header", &codeFieldsError{429, map[string][]string{"name": {"missing"}}}, class(errcode.Internal, "code_fields_error")},
+		{"Code beside a common map of headers", &codeMapError{429, seven}, after(rate("code_map_error"), 7*time.Second)},
+		{"Code beside a method Header", &codeMethodError{429}, after(rate("code_method_error"), 7*time.Second)},
+		{"Code beside the header that was sent", &codeRequestError{429, seven}, class(errcode.Internal, "code_request_error")},
+		{"Google's model", &googleLikeError{Code: 429, Status: "RESOURCE_EXHAUSTED", Details: retryDelay("34s")}, after(rate("google_like_error"), 34*time.Second)},
+		{"Google's model without a body", &googleLikeError{Code: 503, Status: "503 Service Unavailable"}, class(errcode.UpstreamUnavailable, "google_like_error")},
+		{"Google's model with another status", &googleLikeError{Code: 429, Status: "failed"}, class(errcode.Internal, "google_like_error")},
+		{"Google's model with a delay too large to count", &googleLikeError{Code: 429, Status: "RESOURCE_EXHAUSTED", Details: retryDelay("99999999999999s")}, after(rate("google_like_error"), longest)},
+		{"headers in a common map", mapHeadersError{503, map[string][]string{"retry-after": {"7"}}}, after(class(errcode.UpstreamUnavailable, "map_headers_error"), 7*time.Second)},
+		{"headers in a map of texts", textHeadersError{503, map[string]string{"Retry-After": "7"}}, after(class(errcode.UpstreamUnavailable, "text_headers_error"), 7*time.Second)},
+		{"headers in a map of another kind", otherHeadersError{503, map[string]int{"Retry-After": 7}}, class(errcode.UpstreamUnavailable, "other_headers_error")},
+		{"the whole answer", &answerError{&http.Response{StatusCode: 429, Header: seven}}, after(rate("answer_error"), 7*time.Second)},
+		{"no answer", errors.Join(&answerError{}, methodError{404}), class(errcode.NotFound, "method_error")},
+		{"a header method that panics", panickingHeaderError{StatusCode: 429}, rate("panicking_header_error")},
+		{"a header method that panics beside a field", panickingHeaderError{StatusCode: 429, Response: answer}, after(rate("panicking_header_error"), 7*time.Second)},
+		{"an answer method that panics", panickingAnswerError{}, class(errcode.UpstreamUnavailable, "panicking_answer_error")},
+		{"connect whose header panics", panickingMetaError{}, class(errcode.UpstreamUnavailable, "panicking_meta_error")},
+		{"gRPC joined", fmt.Errorf("call: %w", errors.Join(errors.New("x"), wrapped(delayed.Err(), 2))), after(rate("grpc_error"), time.Second)},
+		{"gRPC joined behind another status", errors.Join(limited.Err(), delayed.Err()), rate("grpc_error")},
+		{"gRPC in a carrier", &errcode.ComponentInvokeError{Err: fmt.Errorf("rpc: %w", delayed.Err())}, after(rate("grpc_error"), time.Second)},
 		{"gRPC", wrapped(limited.Err(), 2), rate("grpc_error")},
 		{"gRPC with a delay", wrapped(delayed.Err(), 2), after(rate("grpc_error"), time.Second)},
 		{"gRPC of A2A", a2aStatus.Err(), class(errcode.NotFound, "task_not_found")},

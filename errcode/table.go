@@ -125,9 +125,16 @@ func (d *decision) error() *Error {
 	}
 	e.row = d.row.name
 	if d.row.enrich != nil {
-		d.row.enrich(d.decider, e)
+		d.enrich(e)
 	}
 	return e
+}
+
+// enrich asks the deciding error for more; its methods may be anyone's, so a panic in them costs no
+// more than that.
+func (d *decision) enrich(e *Error) {
+	defer func() { _ = recover() }()
+	d.row.enrich(d.decider, e)
 }
 
 // locate takes over what a flow's error says about the place, unless the author said it.
