@@ -1,9 +1,11 @@
 package errcode
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -13,7 +15,7 @@ import (
 
 // The names under which other vendors put what Data has, the most telling first.
 var (
-	foreignCodes    = []string{"errorcode", "code", "errortype", "type", "status", "statuscode"}
+	foreignCodes    = []string{"errorcode", "code", "errortype", "type", "httpstatus", "httpstatuscode", "statuscode", "status"}
 	foreignReasons  = []string{"errorreason", "reason"}
 	foreignMessages = []string{"errormessage", "message", "detail", "description", "error"}
 	foreignFlags    = []string{"retriable", "retryable"}
@@ -21,51 +23,121 @@ var (
 	foreignSeconds  = []string{"retryafter", "retryafterseconds"}
 	// foreignNested are the names under which the whole may lie one level down.
 	foreignNested = []string{"error", "errordata"}
+	// foreignShared are the names which an object takes over from the one it lies in.
+	foreignShared = slices.Concat(foreignReasons, foreignMessages, foreignFlags, foreignMillis, foreignSeconds, []string{foreignRetry})
 )
 
-// foreignError makes the best of the objects in which another vendor may have put its error; the
-// first that holds a code decides, and a code that means nothing here is kept in the details. ok is
-// false when none has one.
-func foreignError(objects []map[string]any, text string) (e *Error, ok bool) {
-	for _, m := range objects {
-		if e, ok := readForeign(fold(m), text); ok {
-			return e, true
-		}
-	}
-	return nil, false
+// foreignRetry is the name of an object with advice about retries.
+const foreignRetry = "retry"
+
+// foreignObject is an object in which another vendor may have put its error.
+type foreignObject struct {
+	plain  map[string]any
+	folded map[string]any // with comparable names, and with what it takes over
 }
 
-func readForeign(m map[string]any, text string) (*Error, bool) {
+// foreignObjects lists an object and those that lie in it, the innermost first.
+func foreignObjects(m, outer map[string]any) []foreignObject {
+	folded := fold(m)
+	for _, name := range foreignShared {
+		if v, ok := outer[name]; ok && folded[name] == nil {
+			folded[name] = v
+		}
+	}
+	var list []foreignObject
 	for _, name := range foreignNested {
-		if inner, ok := m[name].(map[string]any); ok {
-			if e, ok := readForeign(fold(inner), text); ok {
-				return e, true
+		if inner, ok := folded[name].(map[string]any); ok {
+			list = append(list, foreignObjects(inner, withoutNested(folded))...)
+		}
+	}
+	return append(list, foreignObject{m, folded})
+}
+
+// withoutNested keeps an object from finding itself in what it takes over.
+func withoutNested(folded map[string]any) map[string]any {
+	outer := maps.Clone(folded)
+	for _, name := range foreignNested {
+		if _, ok := outer[name].(map[string]any); ok {
+			delete(outer, name)
+		}
+	}
+	return outer
+}
+
+// foreignError makes the best of objects: the first with a code that means something decides, else
+// the first with any code at all, which is kept in the details. ok is false when none has one.
+func foreignError(objects []foreignObject, text string) (e *Error, ok bool) {
+	if text == "" {
+		text = foreignText(objects)
+	}
+	var kept *foreignObject
+	for i := range objects {
+		o := &objects[i]
+		raw, _, known := o.code()
+		if known {
+			return o.read(text), true
+		}
+		if raw != nil && kept == nil {
+			kept = o
+		}
+	}
+	if kept == nil {
+		return nil, false
+	}
+	return kept.read(text), true
+}
+
+// foreignText is the first message in any of the objects.
+func foreignText(objects []foreignObject) string {
+	for _, o := range objects {
+		if text := firstText(o.folded, foreignMessages); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// read makes the best of an object; text stands in for a missing message. What breaks the rules of
+// its field is left out.
+func (o foreignObject) read(text string) *Error {
+	raw, code, _ := o.code()
+	d, _ := decodeData(o.plain)
+	d.ErrorCode = code
+	if d.ErrorReason == "" {
+		d.ErrorReason = firstText(o.folded, foreignReasons)
+	}
+	if d.ErrorMessage, _ = o.plain["errorMessage"].(string); strings.TrimSpace(d.ErrorMessage) == "" {
+		d.ErrorMessage = cmp.Or(firstText(o.folded, foreignMessages), text)
+	}
+	d.Retriable = o.retriable(code)
+	if d.RetryAfterMs == nil {
+		if delay, ok := foreignDelay(o.folded); ok {
+			ms := toMillis(delay)
+			d.RetryAfterMs = &ms
+		}
+	}
+	e := d.salvage().Err()
+	if raw == nil || raw == any(string(code)) {
+		return e
+	}
+	return e.With(Detail("errorCode", raw))
+}
+
+func (o foreignObject) retriable(code Code) bool {
+	if yes, ok := o.plain["retriable"].(bool); ok {
+		return yes
+	}
+	for _, name := range foreignFlags {
+		switch v := o.folded[name].(type) {
+		case bool:
+			return v
+		case string:
+			if yes, err := strconv.ParseBool(strings.ToLower(v)); err == nil {
+				return yes
 			}
 		}
 	}
-	raw, code := foreignCode(m)
-	if raw == nil {
-		return nil, false
-	}
-	if own := firstText(m, foreignMessages); own != "" {
-		text = own
-	}
-	d := Data{ErrorCode: code, ErrorReason: firstText(m, foreignReasons), ErrorMessage: text}
-	d.Retriable = code.Retriable()
-	for _, name := range foreignFlags {
-		if yes, ok := m[name].(bool); ok {
-			d.Retriable = yes
-			break
-		}
-	}
-	opts := []Option{Details(map[string]any{"errorCode": raw})}
-	if raw == any(string(code)) {
-		opts = nil
-	}
-	if delay, ok := foreignDelay(m); ok {
-		opts = append(opts, RetryAfter(delay))
-	}
-	return d.salvage().Err().With(opts...), true
+	return code.Retriable()
 }
 
 // fold makes the names comparable. Of two names that become one the lesser decides.
@@ -80,22 +152,27 @@ func fold(m map[string]any) map[string]any {
 	return folded
 }
 
-// foreignCode finds the first thing that means a code, or else the first that looks like one.
-func foreignCode(m map[string]any) (raw any, code Code) {
+// code finds the first thing that means a code, or else the first that looks like one, which counts
+// as Internal.
+func (o foreignObject) code() (raw any, code Code, known bool) {
+	if looksLikeData(o.plain) {
+		s, _ := o.plain["errorCode"].(string)
+		return s, Code(s), true
+	}
 	for _, name := range foreignCodes {
-		v := m[name]
+		v := o.folded[name]
 		if c, ok := codeFrom(v); ok {
-			return v, c
+			return v, c, true
 		}
 		if raw == nil && strings.Contains(name, "code") && isForeignCode(v) {
 			raw = v
 		}
 	}
-	return raw, Internal
+	return raw, Internal, false
 }
 
 // codeFrom understands the eight codes in any spelling, the names of gRPC, HTTP statuses and the
-// codes of JSON-RPC.
+// codes of JSON-RPC, the last two also as text.
 func codeFrom(v any) (Code, bool) {
 	switch v := v.(type) {
 	case string:
@@ -108,13 +185,18 @@ func codeFrom(v any) (Code, bool) {
 				return r.code, true
 			}
 		}
+		number, _, _ := strings.Cut(strings.TrimSpace(v), " ") // 429 Too Many Requests
+		n, err := strconv.Atoi(number)
+		return numberCode(n), err == nil && isNumberCode(n)
 	case float64:
-		if n := int(max(math.MinInt32, min(v, math.MaxInt32))); float64(n) == v && (isErrorStatus(n) || isJSONRPC(n)) {
-			return numberCode(n), true
-		}
+		n := int(max(math.MinInt32, min(v, math.MaxInt32)))
+		return numberCode(n), float64(n) == v && isNumberCode(n)
+	default:
+		return "", false
 	}
-	return "", false
 }
+
+func isNumberCode(n int) bool { return isErrorStatus(n) || isJSONRPC(n) }
 
 func numberCode(n int) Code {
 	if isErrorStatus(n) {
@@ -129,7 +211,7 @@ const maxForeignCode = 200
 func isForeignCode(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return v != "" && len(v) <= maxForeignCode
+		return strings.TrimSpace(v) != "" && len(v) <= maxForeignCode
 	case float64, int64:
 		return v != 0.0
 	default:
@@ -151,29 +233,30 @@ func firstText(m map[string]any, names []string) string {
 
 // foreignDelay reads milliseconds or seconds, also below "retry".
 func foreignDelay(m map[string]any) (time.Duration, bool) {
-	if inner, ok := m["retry"].(map[string]any); ok {
+	if inner, ok := m[foreignRetry].(map[string]any); ok {
 		if d, ok := foreignDelay(fold(inner)); ok {
 			return d, true
 		}
 	}
 	if n, ok := firstNumber(m, foreignMillis); ok {
-		return fromMillis(int64(math.Ceil(min(n, maxDelayMs)))), true
+		return durationOf(n, time.Millisecond), true
 	}
-	if n, ok := firstNumber(m, foreignSeconds); ok {
-		return fromMillis(int64(math.Ceil(min(n*millisPerSecond, maxDelayMs)))), true
-	}
-	return 0, false
+	n, ok := firstNumber(m, foreignSeconds)
+	return durationOf(n, time.Second), ok
 }
 
-const (
-	millisPerSecond = 1000
-	// maxDelayMs keeps the conversion within int64.
-	maxDelayMs = 1 << 52
-)
-
-func firstNumber(m map[string]any, names []string) (float64, bool) {
+// firstNumber finds the first number that is not negative, which may be a text.
+func firstNumber(m map[string]any, names []string) (n float64, ok bool) {
 	for _, name := range names {
-		if n, ok := m[name].(float64); ok && n >= 0 {
+		switch v := m[name].(type) {
+		case float64:
+			n, ok = v, true
+		case int64:
+			n, ok = float64(v), true
+		case string:
+			n, ok = parseAmount(v)
+		}
+		if ok && n >= 0 {
 			return n, true
 		}
 	}

@@ -81,6 +81,54 @@ func TestFromTaskOfAnotherVendor(t *testing.T) {
 		{"data without a code", `{"parts":[{"text":"t"},{"data":{"error":"it broke","status":"failed","code":0}}]}`, foreign{
 			Code: errcode.Internal, Reason: remote, Message: "t",
 		}},
+		{"a known code behind one that means nothing", `{"parts":[{"data":{"code":"E17","message":"m"}},{"data":{"error_code":"RATE_LIMITED"}}]}`, foreign{
+			Code: errcode.RateLimited, Reason: remote, Message: "m", Retriable: true,
+		}},
+		{"a known code in the metadata behind one that means nothing", `{"parts":[{"text":"t"},{"data":{"code":"E17"}}],"metadata":{"error_code":"NOT_FOUND"}}`, foreign{
+			Code: errcode.NotFound, Reason: remote, Message: "t",
+		}},
+		{"numbers that are texts", `{"parts":[{"data":{"code":"429","message":"m","retry_after":"30","retryable":"True"}}]}`, foreign{
+			Code: errcode.RateLimited, Reason: remote, Message: "m", Retriable: true, After: 30 * time.Second, Details: kept("429"),
+		}},
+		{"a JSON-RPC code that is a text", `{"parts":[{"data":{"code":"-32602"}}]}`, foreign{
+			Code: errcode.InvalidInput, Reason: remote, Message: errcode.InvalidInput.Text(), Details: kept("-32602"),
+		}},
+		{"milliseconds that are a text", `{"parts":[{"data":{"code":"RATE_LIMITED","retry":{"suggested_delay_ms":"0.5"}}}]}`, foreign{
+			Code: errcode.RateLimited, Reason: remote, Message: errcode.RateLimited.Text(), Retriable: true, After: time.Millisecond,
+		}},
+		{"http_status", `{"parts":[{"data":{"http_status":503,"message":"m"}}]}`, foreign{
+			Code: errcode.UpstreamUnavailable, Reason: remote, Message: "m", Retriable: true, Details: kept(503.0),
+		}},
+		{"httpStatusCode beside a code that means nothing", `{"parts":[{"data":{"code":"E17","httpStatusCode":"404 Not Found"}}]}`, foreign{
+			Code: errcode.NotFound, Reason: remote, Message: errcode.NotFound.Text(), Details: kept("404 Not Found"),
+		}},
+		{"a delay too large to count", `{"parts":[{"data":{"code":"RATE_LIMITED","retry_after_ms":99999999999999999999}}]}`, foreign{
+			Code: errcode.RateLimited, Reason: remote, Message: errcode.RateLimited.Text(), Retriable: true, After: longest,
+		}},
+		{"a delay beyond the exact integers", `{"parts":[{"data":{"code":"RATE_LIMITED","retry_after_ms":9007199254740993}}]}`, foreign{
+			Code: errcode.RateLimited, Reason: remote, Message: errcode.RateLimited.Text(), Retriable: true, After: longest,
+		}},
+		{"what stands around the code", `{"parts":[{"data":{"message":"m","retry_after":2,"retriable":false,"error":{"code":"RATE_LIMITED"}}}]}`, foreign{
+			Code: errcode.RateLimited, Reason: remote, Message: "m", After: 2 * time.Second,
+		}},
+		{"a message without a code", `{"parts":[{"data":{"message":"it broke"}}]}`, foreign{
+			Code: errcode.Internal, Reason: remote, Message: "it broke",
+		}},
+		{"a message in an error without a code", `{"parts":[{"text":" "},{"data":{"error":{"message":"it broke"}}}]}`, foreign{
+			Code: errcode.Internal, Reason: remote, Message: "it broke",
+		}},
+		{"an empty code", `{"parts":[{"text":"t"},{"data":{"errorCode":"","error_code":" "}}]}`, foreign{
+			Code: errcode.Internal, Reason: remote, Message: "t",
+		}},
+		{"the schema with a code in lower case", `{"parts":[{"data":{"errorCode":"rate_limited","errorReason":"quota","retryAfterMs":"250"},"metadata":{"schema":"application-error/v1"}}]}`, foreign{
+			Code: errcode.RateLimited, Reason: "quota", Message: errcode.RateLimited.Text(), Retriable: true, After: 250 * time.Millisecond, Details: kept("rate_limited"),
+		}},
+		{"the schema on an empty object", `{"parts":[{"data":{},"metadata":{"schema":"application-error/v1"}}],"metadata":{"error_code":"NOT_FOUND"}}`, foreign{
+			Code: errcode.NotFound, Reason: remote, Message: errcode.NotFound.Text(),
+		}},
+		{"the schema without a code", `{"parts":[{"text":"t"},{"data":{"errorCode":"","errorReason":"quota","errorMessage":"m","details":{"a":1}},"metadata":{"schema":"application-error/v1"}}]}`, foreign{
+			Code: errcode.Internal, Reason: "quota", Message: "m", Details: map[string]any{"a": 1.0},
+		}},
 		{"text only", `{"parts":[{"text":"t"}]}`, foreign{Code: errcode.Internal, Reason: remote, Message: "t"}},
 		{"no array for data", `{"parts":[{"data":[{"code":404}]},{"text":"t"}]}`, foreign{Code: errcode.Internal, Reason: remote, Message: "t"}},
 		{"nothing", `{"parts":[]}`, foreign{Code: errcode.Internal, Reason: remote, Message: errcode.Internal.Text()}},
@@ -137,6 +185,47 @@ func TestFromMessageWantsOurData(t *testing.T) {
 	}
 }
 
+// A message that names the schema is a failure, whatever its data lack.
+func TestFromMessageWithFaultyData(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		data map[string]any
+		code errcode.Code
+	}{
+		"nothing":                {map[string]any{}, errcode.Internal},
+		"a code in lower case":   {map[string]any{"errorCode": "not_found"}, errcode.NotFound},
+		"another vendor's names": {map[string]any{"error_code": "NOT_FOUND"}, errcode.NotFound},
+	} {
+		part := a2a.NewDataPart(tc.data)
+		part.Metadata = map[string]any{"schema": errcode.Schema}
+		e, ok := errcode.FromMessage(a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart("t"), part))
+		if !ok || e.Code() != tc.code || e.Message() != "t" {
+			t.Errorf("%s: got %v, %t", name, e, ok)
+		}
+		mustData(t, e)
+	}
+}
+
+// A deeply nested or very wide object must not cost more than it is long.
+func TestFromTaskOfHostileShape(t *testing.T) {
+	t.Parallel()
+	deep := map[string]any{"code": "NOT_FOUND"}
+	for range 1000 {
+		deep = map[string]any{"error": deep, "errordata": map[string]any{"error": "x"}}
+	}
+	wide := map[string]any{}
+	for i := range 100_000 {
+		wide[fmt.Sprint("k", i)] = map[string]any{"error": "x"}
+	}
+	cyclic := map[string]any{}
+	cyclic["error"] = cyclic
+	for _, data := range []map[string]any{deep, wide, cyclic} {
+		if e, ok := errcode.FromTask(failedTask(a2a.NewTextPart("t"), a2a.NewDataPart(data))); !ok || e.Code() != errcode.Internal {
+			t.Errorf("got %v, %t", e, ok)
+		}
+	}
+}
+
 func TestFromClientFindsNestedData(t *testing.T) {
 	t.Parallel()
 	data := map[string]any{"errorCode": "RATE_LIMITED", "errorReason": "quota", "retryAfterMs": 250}
@@ -156,6 +245,7 @@ func TestFromClientFindsNestedData(t *testing.T) {
 func FuzzForeignData(f *testing.F) {
 	f.Add([]byte(`{"error":{"code":503,"message":"m","retry":{"suggested_delay_ms":1e300}}}`))
 	f.Add([]byte(`{"error_code":"E17","retry_after":-1,"retriable":"x"}`))
+	f.Add([]byte(`{"http_status":"429","retry_after":"1e999","error":{"message":"m"}}`))
 	f.Add([]byte(`{"status":"RESOURCE_EXHAUSTED","error":{"error":{"error":{}}}}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var v any

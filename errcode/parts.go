@@ -1,6 +1,7 @@
 package errcode
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -36,9 +37,11 @@ func (d Data) Parts() []*a2a.Part {
 // Data of this package, found by its schema or its shape, say everything. A task of another vendor
 // is made the best of: a code in a data part or in the metadata of the message or the task, such as
 // error_code, which may be one of the eight, a gRPC code's name, an HTTP status or a JSON-RPC code,
-// with the reason, the message and the delay beside it. Else it is [Internal] with the reason
-// "remote_task_failed". The message is the text of the status message when the data have none, and
-// a code that is not one of the eight is kept in the details as "errorCode".
+// with the reason, the message and the delay beside it; numbers may be texts. A code that means
+// something counts before one that means nothing, wherever they are. Without a code it is
+// [Internal] with the reason "remote_task_failed". The message is that of the data with the code,
+// else the text of the status message, else any message in the data. A code that is not one of the
+// eight is kept in the details as "errorCode".
 func FromTask(t *a2a.Task) (e *Error, ok bool) {
 	if t == nil {
 		return nil, false
@@ -77,11 +80,10 @@ func FromMessage(m *a2a.Message) (e *Error, ok bool) {
 	if m == nil {
 		return nil, false
 	}
-	data, ok := findData(m.Parts)
-	if !ok {
+	if !hasData(m.Parts) {
 		return nil, false
 	}
-	return remoteError(data, messageText(m)), true
+	return remoteFailure(m, nil), true
 }
 
 // FromClient returns an error of the A2A client as an [Error], nil for nil. Error data that a
@@ -93,39 +95,57 @@ func fromStatus(s a2a.TaskStatus, metadata map[string]any) (*Error, bool) {
 	if s.State != a2a.TaskStateFailed {
 		return nil, false
 	}
-	if e, ok := FromMessage(s.Message); ok {
-		return e, true
-	}
-	text := messageText(s.Message)
-	if e, ok := foreignError(foreignObjects(s.Message, metadata), text); ok {
-		return e, true
-	}
-	return New(Internal, reasonRemote, Message(text)), true
+	return remoteFailure(s.Message, metadata), true
 }
 
-// foreignObjects are the places where another vendor may say what went wrong.
-func foreignObjects(m *a2a.Message, metadata map[string]any) []map[string]any {
-	var found []map[string]any
+// remoteFailure makes the best of what a failed task says, see [FromTask].
+func remoteFailure(m *a2a.Message, metadata map[string]any) *Error {
+	text := messageText(m)
+	marked, objects := remoteObjects(m, metadata)
+	if i := slices.IndexFunc(objects, func(o foreignObject) bool { return looksLikeData(o.plain) }); i >= 0 {
+		return objects[i].read(text)
+	}
+	if e, ok := foreignError(objects, text); ok {
+		return e
+	}
+	if marked {
+		return objects[0].read(text)
+	}
+	return New(Internal, reasonRemote, Message(cmp.Or(text, foreignText(objects))))
+}
+
+// remoteObjects are the places where a failed task may say what went wrong, those that name the
+// schema first; marked tells that there is one of these.
+func remoteObjects(m *a2a.Message, metadata map[string]any) (marked bool, objects []foreignObject) {
 	add := func(v any) {
 		if o, ok := toObject(v); ok {
-			found = append(found, o)
+			objects = append(objects, foreignObjects(o, nil)...)
 		}
 	}
 	if m != nil {
-		for _, p := range m.Parts {
-			if p != nil {
-				add(p.Data())
-			}
+		parts := slices.DeleteFunc(slices.Clone(m.Parts), func(p *a2a.Part) bool { return p == nil })
+		slices.SortStableFunc(parts, func(a, b *a2a.Part) int { return cmp.Compare(rank(a), rank(b)) })
+		for _, p := range parts {
+			add(p.Data())
+			marked = marked || isMarked(p) && len(objects) > 0
 		}
-		for _, p := range m.Parts {
-			if p != nil {
-				add(p.Metadata)
-			}
+		for _, p := range parts {
+			add(p.Metadata)
 		}
 		add(m.Metadata)
 	}
 	add(metadata)
-	return found
+	return marked, objects
+}
+
+// isMarked reports whether a part says that it holds error data.
+func isMarked(p *a2a.Part) bool { return p != nil && p.Metadata[schemaKey] == any(Schema) }
+
+func rank(p *a2a.Part) int {
+	if isMarked(p) {
+		return 0
+	}
+	return 1
 }
 
 // messageText is all text of a message, one line for each part.
@@ -145,26 +165,20 @@ func messageText(m *a2a.Message) string {
 	return strings.Join(texts, "\n")
 }
 
-// findData returns the error data among parts: the first part that names the schema, else the
-// first that looks like error data.
-func findData(parts []*a2a.Part) (map[string]any, bool) {
-	for _, p := range parts {
-		if p == nil || p.Metadata[schemaKey] != any(Schema) {
-			continue
-		}
-		if m, ok := toObject(p.Data()); ok {
-			return m, true
-		}
-	}
-	for _, p := range parts {
+// hasData reports whether there is error data among parts: an object in a part that names the
+// schema, or one that looks like it.
+func hasData(parts []*a2a.Part) bool {
+	return slices.ContainsFunc(parts, func(p *a2a.Part) bool {
 		if p == nil {
-			continue
+			return false
 		}
-		if m, ok := p.Data().(map[string]any); ok && looksLikeData(m) {
-			return m, true
+		if isMarked(p) {
+			_, ok := toObject(p.Data())
+			return ok
 		}
-	}
-	return nil, false
+		m, _ := p.Data().(map[string]any)
+		return looksLikeData(m)
+	})
 }
 
 func looksLikeData(m map[string]any) bool {
@@ -175,11 +189,7 @@ func looksLikeData(m map[string]any) bool {
 // remoteError makes the best of error data from elsewhere; text stands in for a missing message.
 func remoteError(data map[string]any, text string) *Error {
 	m, _ := toObject(data)
-	d, _ := decodeData(m)
-	if s, _ := m["errorMessage"].(string); s == "" && text != "" {
-		d.ErrorMessage = text
-	}
-	return d.salvage().Err()
+	return foreignObject{m, fold(m)}.read(text)
 }
 
 // protocolErrors are the errors of the protocol layer with their JSON-RPC codes (A2A v1.0
