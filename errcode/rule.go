@@ -1,6 +1,7 @@
 package errcode
 
 import (
+	"fmt"
 	"reflect"
 
 	"github.com/a2aexec/a2aexec/internal/errtree"
@@ -30,12 +31,35 @@ func newRule(name, when string, made *Error) Rule {
 }
 
 // OnError makes a rule for a sentinel: it matches when errors.Is would find the sentinel in the
-// error. It is fast, whatever the number of such rules. A nil sentinel matches nothing.
+// error. It is fast, whatever the number of such rules. A nil sentinel matches nothing, nor does a
+// nil pointer in an error interface; a value that cannot be compared matches only errors whose
+// method Is says so. [Table.Shadowed] reports them.
 func OnError(sentinel error, code Code, reason string, opts ...Option) Rule {
 	text := errorText(sentinel)
+	if isNil(sentinel) {
+		text, sentinel = fmt.Sprintf("nil %T", sentinel), nil
+	}
 	r := newRule(text, "the error "+text, New(code, reason, opts...))
 	r.sentinel = sentinel
 	return r
+}
+
+// isNil reports whether err is nil, or a nil pointer in an interface.
+func isNil(err error) bool {
+	v := reflect.ValueOf(err)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
+}
+
+// unmatched says why the rule matches nothing, "" if it may match.
+func (r *Rule) unmatched() string {
+	switch {
+	case r.match == nil && r.sentinel == nil && r.typ == nil:
+		return "matches nothing"
+	case r.sentinel != nil && !reflect.ValueOf(r.sentinel).Comparable() && !reflect.TypeOf(r.sentinel).Implements(isType):
+		return "matches nothing: the value cannot be compared"
+	default:
+		return ""
+	}
 }
 
 // OnType makes a rule for a type: it matches when errors.As would find a T in the error, except

@@ -162,6 +162,37 @@ func TestRulesAgreeWithTheStandardLibrary(t *testing.T) {
 	}
 }
 
+// tagsError cannot be compared, and says itself what it is.
+type tagsError []string
+
+func (tagsError) Error() string { return "tags" }
+func (e tagsError) Is(target error) bool {
+	t, ok := target.(tagsError)
+	return ok && len(t) == len(e)
+}
+
+// TestSentinelsThatMatchNothing: a nil pointer and a value that cannot be compared are no sentinels,
+// except for errors whose own method Is knows them.
+func TestSentinelsThatMatchNothing(t *testing.T) {
+	t.Parallel()
+	var nilPointer *pointerError
+	table := errcode.NewTable(
+		errcode.OnError(nilPointer, errcode.NotFound, "nil"),
+		errcode.OnError(sliceError{1}, errcode.NotFound, "slice"),
+		errcode.OnError(tagsError{"a"}, errcode.NotFound, "tags"),
+	)
+	for reason, err := range map[string]error{
+		"pointer_error": nilPointer, "slice_error": sliceError{1}, "tags": fmt.Errorf("x: %w", tagsError{"b"}), "tags_error": tagsError{"b", "c"},
+	} {
+		if got := table.Classify(err).Reason; got != reason {
+			t.Errorf("%T: reason %q, want %q", err, got, reason)
+		}
+	}
+	if rows := table.Rows(); rows[0].Name != "nil *errcode_test.pointerError" {
+		t.Errorf("the rule for a nil pointer is called %q", rows[0].Name)
+	}
+}
+
 func TestShadowed(t *testing.T) {
 	t.Parallel()
 	gone := errors.New("gone")
@@ -179,6 +210,11 @@ func TestShadowed(t *testing.T) {
 		errcode.When("nil", nil, errcode.NotFound, "nil"),
 		errcode.OnType[*pointerError](errcode.NotFound, "fine"),
 		errcode.OnError(errors.New("gone"), errcode.NotFound, "another error with the same text"),
+		errcode.OnError((*pointerError)(nil), errcode.NotFound, "a nil pointer"),
+		errcode.OnError(sliceError{1}, errcode.NotFound, "a value that cannot be compared"),
+		errcode.OnError(holdsError{[]int{1}}, errcode.NotFound, "a value that holds what cannot be compared"),
+		errcode.OnError(holdsError{1}, errcode.NotFound, "a value that can be compared"),
+		errcode.OnError(tagsError{"a"}, errcode.NotFound, "a value whose type has a method Is"),
 	)
 	got := map[int]int{}
 	for _, s := range table.Shadowed() {
@@ -187,7 +223,7 @@ func TestShadowed(t *testing.T) {
 			t.Errorf("text = %q", s.Text)
 		}
 	}
-	want := map[int]int{3: 0, 4: 2, 5: 2, 7: 6, 8: -1, 9: -1, 10: -1}
+	want := map[int]int{3: 0, 4: 2, 5: 2, 7: 6, 8: -1, 9: -1, 10: -1, 13: -1, 14: -1, 15: -1}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("shadowed (-want +got):\n%s", diff)
 	}

@@ -41,8 +41,8 @@ func (t *Table) shadow(i int) (Shadow, bool) {
 	if r.match != nil {
 		return Shadow{}, false
 	}
-	if r.sentinel == nil && r.typ == nil {
-		return Shadow{Rule: i, By: -1, Text: fmt.Sprintf("rule %d (%s) matches nothing", i, r.name)}, true
+	if why := r.unmatched(); why != "" {
+		return Shadow{Rule: i, By: -1, Text: fmt.Sprintf("rule %d (%s) %s", i, r.name, why)}, true
 	}
 	for j := range i {
 		if t.rules[j].covers(r) {
