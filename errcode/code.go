@@ -48,6 +48,12 @@ func (c Code) Retriable() bool {
 	return c == UpstreamUnavailable || c == UpstreamTimeout || c == RateLimited
 }
 
+// Never reports whether a failure with this code must not be retried, not even when its author calls
+// it retriable: somebody has to change the input, the credentials or the policy first.
+func (c Code) Never() bool {
+	return c == InvalidInput || c == AuthRequired || c == GuardrailBlocked
+}
+
 // Text returns a short English sentence for people. It is what a client reads when an error has
 // no message of its own. A code that is not valid has the text of [Internal].
 func (c Code) Text() string {

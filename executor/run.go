@@ -275,10 +275,8 @@ func (r *run) mayFallBack(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || hitl.Find(err) != nil || inFlow(err) {
 		return false
 	}
-	switch r.table.Classify(err).Code {
-	case errcode.InvalidInput, errcode.AuthRequired, errcode.GuardrailBlocked:
+	if r.table.Classify(err).Code.Never() {
 		return false // running again cannot help
-	default:
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -38,9 +38,10 @@ func (l *limits) simple() bool { return l.attempts == 1 && l.timeout == 0 }
 
 // Retry sets how often a node is tried in all, the first time included, when
 // it fails with an error that may pass: one that the table in the context (see
-// [errcode.TableFrom]) calls retriable, or [RetryIf] does. Cancellation,
-// questions and panics are never retried, nor is anything once a sibling has
-// failed. Default: 1, not at all. Less than 1 is a fault.
+// [errcode.TableFrom]) calls retriable and whose code may be retried at all
+// ([errcode.Code.Never]), or [RetryIf] does. Cancellation, questions and panics
+// are never retried, nor is anything once a sibling has failed. Default: 1, not
+// at all. Less than 1 is a fault.
 func Retry(attempts int) NodeOption {
 	return NodeOption{func(l *limits) string {
 		if attempts < 1 {

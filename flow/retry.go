@@ -85,7 +85,7 @@ func (l *limits) again(ctx context.Context, err error, try int) (wait time.Durat
 
 func (l *limits) mayPass(class errcode.Class, err error) (yes bool) {
 	if l.retryIf == nil {
-		return class.Retriable
+		return class.Retriable && !class.Code.Never()
 	}
 	defer func() {
 		if recover() != nil {

@@ -176,3 +176,18 @@ func TestCancelledWhileWaiting(t *testing.T) {
 		}
 	})
 }
+
+// TestWhatMustNotBeRetried: calling a failure retriable does not help a node whose input, credentials
+// or content somebody has to change first; only RetryIf knows better.
+func TestWhatMustNotBeRetried(t *testing.T) {
+	t.Parallel()
+	for _, code := range []errcode.Code{errcode.InvalidInput, errcode.AuthRequired, errcode.GuardrailBlocked} {
+		l := newLab("f")
+		fails := func(context.Context, trail) error { return errcode.New(code, "x", errcode.Retriable(true)) }
+		a := l.node("a", fails, flow.Retry(3), flow.Backoff(0, 0))
+		l.chain(flow.START, a, flow.END)
+		if _, err := l.compile(t).Run(t.Context(), "r", trail{}); err == nil || l.ran("a") != 1 {
+			t.Errorf("%s: ran %d times, %v", code, l.ran("a"), err)
+		}
+	}
+}

@@ -27,6 +27,9 @@ func (f Failure) data(other errcode.Code) errcode.Data {
 	if ok {
 		delete(details, keyApplicationError)
 	}
+	if f.Code.Never() && codeFor(d.ErrorCode, d.ErrorReason) != f.Code {
+		d.Retriable = false // the envelope's code is not the one of the rest
+	}
 	if vs, exact := violationsOf(details[keyViolations]); len(vs) > 0 {
 		d.Violations = vs
 		if exact {
@@ -49,11 +52,11 @@ func (f Failure) base(other errcode.Code, details map[string]any) map[string]any
 		m["errorCode"] = string(r.ours)
 	case errcode.Code(f.Code).Valid():
 		m["errorCode"] = string(f.Code)
-		m["retriable"] = f.Retry.suggests() || errcode.Code(f.Code).Retriable()
+		m["retriable"] = f.Retry.allows(errcode.Code(f.Code))
 	default:
 		m["errorCode"] = string(other)
 		m["errorReason"] = foreignReason(f.Code)
-		m["retriable"] = f.Retry.suggests() || other.Retriable()
+		m["retriable"] = f.Retry.allows(other)
 		addDetail(details, keyCode, string(f.Code))
 	}
 	if f.Retry != nil && f.Retry.SuggestedDelayMS > 0 {

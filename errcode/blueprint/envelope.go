@@ -38,6 +38,11 @@ func (r *Retry) suggests() bool {
 	return r != nil && (r.SuggestedDelayMS > 0 || r.MaxAttempts > 0)
 }
 
+// allows reports whether a failure with that code may be retried.
+func (r *Retry) allows(c errcode.Code) bool {
+	return !c.Never() && (r.suggests() || c.Retriable())
+}
+
 // Members of the details that have a meaning.
 const (
 	keyApplicationError = "application_error"

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
+	"strings"
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/internal/plain"
@@ -21,7 +23,8 @@ const reasonEnvelope = "invalid_error_envelope"
 // Parse reads an envelope. Required is only what a failure cannot do without: an object with the
 // member error, an object with a code that is a string. Everything else is read leniently: a
 // message or an advice of another type counts as absent, details of another type become
-// {"value": …}, other members are ignored.
+// {"value": …}, other members are ignored. The numbers of an advice may be texts or have fractions;
+// what is too large to count is the largest number.
 //
 // The error for anything else, and for more than [MaxBody] bytes, is an [*errcode.Error] with
 // INTERNAL_ERROR and the reason "invalid_error_envelope".
@@ -80,21 +83,31 @@ func retryOf(v any) *Retry {
 		return nil
 	}
 	return &Retry{
-		SuggestedDelayMS: count(m["suggested_delay_ms"], math.MaxInt64),
-		MaxAttempts:      int(count(m["max_attempts"], math.MaxInt32)),
+		SuggestedDelayMS: count(m["suggested_delay_ms"], math.Ceil, math.MaxInt64),
+		MaxAttempts:      int(count(m["max_attempts"], math.Floor, math.MaxInt32)),
 	}
 }
 
-// count reads an integer from 0 to most; anything else is 0.
-func count(v any, most int64) int64 {
-	n, ok := v.(int64)
-	if f, is := v.(float64); is && f == math.Trunc(f) && math.Abs(f) < 1<<63 {
-		n, ok = int64(f), true
+// count reads a number, which may be a text, have a fraction or be too large: it is rounded, and at
+// most most. What is no number, or a negative one, is 0.
+func count(v any, round func(float64) float64, most int64) int64 {
+	var f float64
+	switch v := v.(type) {
+	case int64:
+		return min(max(0, v), most)
+	case float64:
+		f = v
+	case string:
+		f, _ = strconv.ParseFloat(strings.TrimSpace(v), 64) // +Inf if it is out of range
 	}
-	if !ok || n < 0 || n > most {
+	switch f = round(f); {
+	case !(f > 0):
 		return 0
+	case f >= float64(most):
+		return most
+	default:
+		return int64(f)
 	}
-	return n
 }
 
 // parseJSON reads one JSON value of at most MaxBody bytes as plain types.
@@ -118,7 +131,10 @@ func parseJSON(body []byte) (any, error) {
 func plainNumbers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
-		n, _ := plain.Value(v)
+		n, lost := plain.Value(v)
+		if lost != nil { // no number type holds it, but a text does
+			return v.String()
+		}
 		return n
 	case map[string]any:
 		for key, x := range v {

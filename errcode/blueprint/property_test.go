@@ -2,6 +2,7 @@ package blueprint_test
 
 import (
 	"encoding/json"
+	"math"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ func drawError(t *rapid.T) *errcode.Error {
 		"message":   func() errcode.Option { return errcode.Message(text.Draw(t, "text")) },
 		"retriable": func() errcode.Option { return errcode.Retriable(rapid.Bool().Draw(t, "yes")) },
 		"after": func() errcode.Option {
-			return errcode.RetryAfter(time.Duration(rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(0, 1<<62)).Draw(t, "ns")))
+			return errcode.RetryAfter(time.Duration(rapid.OneOf(rapid.Just(int64(0)), rapid.Int64Range(0, math.MaxInt64)).Draw(t, "ns")))
 		},
 		"attempts": func() errcode.Option { return blueprint.MaxAttempts(rapid.IntRange(-1, 1<<40).Draw(t, "n")) },
 		"retried":  func() errcode.Option { return errcode.Retried(rapid.IntRange(0, 9).Draw(t, "n")) },

@@ -14,8 +14,8 @@ import (
 // an [*errcode.Error], an [*errcode.HTTPStatusError] is among its causes.
 //
 // An envelope says what [Envelope.Err] makes of it; a code that nobody knows is classified by the
-// status. Where it suggests no delay, the Retry-After header of the response does, if it is
-// retriable. A body that is anything else (empty, not JSON, cut short, more than [MaxBody] bytes)
+// status. If it is retriable, a delay that the header of the response asks for
+// ([errcode.HTTPStatusError.RetryAfter]) counts where the envelope suggests none or a shorter one. A body that is anything else (empty, not JSON, cut short, more than [MaxBody] bytes)
 // gives the error of the status: 429 is RATE_LIMITED, 503 UPSTREAM_UNAVAILABLE and so on, see
 // [errcode.HTTPStatusError].
 //
@@ -44,19 +44,24 @@ func FromResponse(resp *http.Response) error {
 func received(f Failure, status *errcode.HTTPStatusError) error {
 	e := f.data(errcode.CodeOf(status)).Err()
 	opts := []errcode.Option{errcode.Cause(status)}
-	if _, known := e.RetryAfter(); !known && e.Retriable() {
-		if d, ok := status.RetryAfter(time.Now()); ok {
+	if d, ok := status.RetryAfter(time.Now()); ok && e.Retriable() {
+		if own, known := e.RetryAfter(); !known || d-own >= time.Second { // less is rounding
 			opts = append(opts, errcode.RetryAfter(d))
 		}
 	}
 	return e.With(opts...)
 }
 
+// delayFields are the header fields that ask for a delay, see [errcode.HTTPStatusError].
+var delayFields = []string{"Retry-After", "Retry-After-Ms", "X-Ms-Retry-After-Ms"}
+
 // statusError describes the response without anything that may be secret.
 func statusError(resp *http.Response) *errcode.HTTPStatusError {
 	e := &errcode.HTTPStatusError{StatusCode: resp.StatusCode, Header: http.Header{}}
-	if after := resp.Header.Get("Retry-After"); after != "" {
-		e.Header.Set("Retry-After", after)
+	for _, field := range delayFields {
+		if after := resp.Header.Get(field); after != "" {
+			e.Header.Set(field, after)
+		}
 	}
 	if resp.Request == nil {
 		return e

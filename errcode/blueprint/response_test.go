@@ -1,8 +1,10 @@
 package blueprint_test
 
 import (
+	"context"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/errcode/blueprint"
+	"github.com/a2aexec/a2aexec/errcode/retry"
 )
 
 func TestFromResponseOfSuccess(t *testing.T) {
@@ -119,7 +122,9 @@ func TestRetryAfterHeader(t *testing.T) {
 		want       time.Duration
 		known      bool
 	}{
-		{"the envelope knows better", seedTimeout, 503, 5 * time.Second, true},
+		{"the envelope suggests less", seedTimeout, 503, 7 * time.Second, true},
+		{"the envelope suggests more", `{"error":{"code":"ENDPOINT_UNREACHABLE","retry":{"suggested_delay_ms":60000}}}`, 503, time.Minute, true},
+		{"the header is the envelope's delay rounded up", `{"error":{"code":"ENDPOINT_UNREACHABLE","retry":{"suggested_delay_ms":6001}}}`, 503, 6001 * time.Millisecond, true},
 		{"the envelope says nothing", `{"error":{"code":"ENDPOINT_UNREACHABLE"}}`, 503, 7 * time.Second, true},
 		{"not retriable", `{"error":{"code":"AUTH_REQUIRED"}}`, 401, 0, false},
 		{"no envelope", "busy", 429, 7 * time.Second, true},
@@ -131,6 +136,80 @@ func TestRetryAfterHeader(t *testing.T) {
 		}
 	}
 }
+
+// TestDelayInMilliseconds: the header of OpenAI and Azure counts too, with an envelope and without.
+func TestDelayInMilliseconds(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Retry-After-Ms", "X-Ms-Retry-After-Ms"} {
+		for _, body := range []string{"busy", `{"error":{"code":"ENDPOINT_UNREACHABLE","retry":{"suggested_delay_ms":0}}}`} {
+			e := typed(t, blueprint.FromResponse(response(503, http.Header{name: {"250"}}, body)))
+			if d, ok := e.RetryAfter(); !ok || d != 250*time.Millisecond {
+				t.Errorf("%s with %s: got %v, %t", name, body, d, ok)
+			}
+		}
+	}
+}
+
+// TestSuggestedDelay: whatever form the number has, nobody comes back too early.
+func TestSuggestedDelay(t *testing.T) {
+	t.Parallel()
+	const longest = math.MaxInt64 / time.Millisecond * time.Millisecond
+	for number, want := range map[string]time.Duration{
+		`250`: 250 * time.Millisecond, `"250"`: 250 * time.Millisecond, `0.5`: time.Millisecond, `"1.25"`: 2 * time.Millisecond,
+		`99999999999999999999`: longest, `"99999999999999999999"`: longest, `1e300`: longest, `1e999`: longest,
+		`-1`: 0, `"soon"`: 0, `null`: 0, `[]`: 0, `"NaN"`: 0,
+	} {
+		body := `{"error":{"code":"ENDPOINT_UNREACHABLE","retry":{"suggested_delay_ms":` + number + `}}}`
+		e := typed(t, blueprint.FromResponse(response(503, nil, body)))
+		if d, ok := e.RetryAfter(); d != want || ok != (want > 0) {
+			t.Errorf("%s: got %v, %t, want %v", number, d, ok, want)
+		}
+	}
+}
+
+// TestNeverMeansOnce: what must never be retried is called exactly once, whatever else the answer says.
+func TestNeverMeansOnce(t *testing.T) {
+	t.Parallel()
+	const hopeful = `"retry":{"suggested_delay_ms":1,"max_attempts":9}`
+	app := func(code, reason string) string {
+		return `"details":{"application_error":{"errorCode":"` + code + `","errorReason":"` + reason + `","retriable":true,"retryAfterMs":1}},`
+	}
+	cases := []struct {
+		name, body string
+		status     int
+		calls      int
+	}{
+		{"version and an outage", `{"error":{"code":"VERSION_INCOMPATIBLE",` + app("UPSTREAM_UNAVAILABLE", "down") + hopeful + `}}`, 422, 1},
+		{"validation and a rate limit", `{"error":{"code":"VALIDATION_ERROR",` + app("RATE_LIMITED", "quota") + hopeful + `}}`, 400, 1},
+		{"credentials and a timeout", `{"error":{"code":"AUTH_REQUIRED",` + app("UPSTREAM_TIMEOUT", "late") + hopeful + `}}`, 401, 1},
+		{"permission and an internal fault", `{"error":{"code":"PERMISSION_DENIED",` + app("INTERNAL_ERROR", "x") + hopeful + `}}`, 403, 1},
+		{"validation that is called retriable", `{"error":{"code":"VALIDATION_ERROR",` + app("INVALID_INPUT", "x") + hopeful + `}}`, 400, 1},
+		{"guardrail that is called retriable", `{"error":{"code":"PERMISSION_DENIED",` + app("GUARDRAIL_BLOCKED", "pii") + hopeful + `}}`, 403, 1},
+		{"a never row inside", `{"error":{"code":"ENDPOINT_UNREACHABLE",` + app("AUTH_REQUIRED", "x") + hopeful + `}}`, 503, 1},
+		{"a code of errcode", `{"error":{"code":"INVALID_INPUT",` + hopeful + `}}`, 400, 1},
+		{"an unknown code and 401", `{"error":{"code":"TOKEN_STALE",` + hopeful + `}}`, 401, 1},
+		{"an outage", `{"error":{"code":"ENDPOINT_UNREACHABLE",` + hopeful + `}}`, 503, 3},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			calls := 0
+			_, err := retry.Do(t.Context(), func(context.Context) (int, error) {
+				calls++
+				return 0, blueprint.FromResponse(response(tc.status, nil, tc.body))
+			}, retry.WithClock(patient{}))
+			if calls != tc.calls || err == nil {
+				t.Errorf("%d calls, want %d: %v", calls, tc.calls, err)
+			}
+		})
+	}
+}
+
+// patient is a clock on which every wait is over at once.
+type patient struct{}
+
+func (patient) Now() time.Time                                   { return time.Time{} }
+func (patient) Sleep(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }
 
 func TestUnknownCodeTakesTheStatus(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -218,8 +219,10 @@ func TestForeignEnvelopes(t *testing.T) {
 		{"advice where there is none by default", `{"error":{"code":"SKILL_NOT_FOUND","retry":{"suggested_delay_ms":10,"max_attempts":0}}}`, errcode.NotFound, "skill_not_found", true, nil},
 		{"advice against the table", `{"error":{"code":"AUTH_REQUIRED","retry":{"suggested_delay_ms":10,"max_attempts":0}}}`, errcode.AuthRequired, "auth_required", false, nil},
 		{"wrong types", `{"error":{"code":"AUTH_REQUIRED","message":7,"details":[1],"retry":"soon"}}`, errcode.AuthRequired, "auth_required", false, map[string]any{"value": []any{1.0}}},
-		{"numbers out of range", `{"error":{"code":"EXECUTION_TIMEOUT","retry":{"suggested_delay_ms":-1,"max_attempts":1.5}}}`, errcode.UpstreamTimeout, "execution_timeout", true, nil},
-		{"numbers beyond int64", `{"error":{"code":"EXECUTION_TIMEOUT","retry":{"suggested_delay_ms":1e300,"max_attempts":1e300}}}`, errcode.UpstreamTimeout, "execution_timeout", true, nil},
+		{"numbers out of range", `{"error":{"code":"EXECUTION_TIMEOUT","retry":{"suggested_delay_ms":-1,"max_attempts":1.5}}}`, errcode.UpstreamTimeout, "execution_timeout", true, map[string]any{"retry_max_attempts": 1.0}},
+		{"numbers beyond int64", `{"error":{"code":"EXECUTION_TIMEOUT","retry":{"suggested_delay_ms":1e300,"max_attempts":1e300}}}`, errcode.UpstreamTimeout, "execution_timeout", true, map[string]any{"retry_max_attempts": float64(math.MaxInt32)}},
+		{"numbers beyond any float", `{"error":{"code":"EXECUTION_TIMEOUT","details":{"n":1e999},"retry":{"suggested_delay_ms":1e999}}}`, errcode.UpstreamTimeout, "execution_timeout", true, map[string]any{"n": "1e999"}},
+		{"a code of errcode with advice that must not be", `{"error":{"code":"GUARDRAIL_BLOCKED","retry":{"max_attempts":3}}}`, errcode.GuardrailBlocked, "guardrail_blocked", false, map[string]any{"retry_max_attempts": 3.0}},
 		{"malformed application error", `{"error":{"code":"AUTH_REQUIRED","details":{"application_error":{"retried":"x"}}}}`, errcode.AuthRequired, "auth_required", false, map[string]any{"application_error": map[string]any{"retried": "x"}}},
 		{"application error with details of another type", `{"error":{"code":"AUTH_REQUIRED","details":{"application_error":{"details":"x"}}}}`, errcode.AuthRequired, "auth_required", false, map[string]any{"application_error": map[string]any{"details": "x"}}},
 		{"application error of another type", `{"error":{"code":"AUTH_REQUIRED","details":{"application_error":"x"}}}`, errcode.AuthRequired, "auth_required", false, map[string]any{"application_error": "x"}},

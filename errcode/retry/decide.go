@@ -24,7 +24,7 @@ func (r *run) next(ctx context.Context, err error, class errcode.Class) (delay t
 // mayPass reports whether the same call may succeed later. A panic never counts as passing,
 // whatever a rule of the user says about it.
 func mayPass(err error, class errcode.Class) bool {
-	if !class.Retriable || class.Code == errcode.InvalidInput || class.Code == errcode.AuthRequired {
+	if !class.Retriable || class.Code.Never() {
 		return false
 	}
 	_, panicked := errtree.As[*errcode.PanicError](err)

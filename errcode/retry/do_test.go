@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"net/http"
+	"slices"
 	"testing"
 	"time"
 
@@ -50,6 +53,8 @@ func TestDoGivesUp(t *testing.T) {
 		{"guardrail", &errcode.GuardrailBlockedError{}, 1, errcode.GuardrailBlocked, 0},
 		{"never: input", errcode.New(errcode.InvalidInput, "x", errcode.Retriable(true)), 1, errcode.InvalidInput, 0},
 		{"never: credentials", errcode.New(errcode.AuthRequired, "x", errcode.Retriable(true)), 1, errcode.AuthRequired, 0},
+		{"never: guardrail", errcode.New(errcode.GuardrailBlocked, "x", errcode.Retriable(true)), 1, errcode.GuardrailBlocked, 0},
+		{"never: guardrail, wrapped", fmt.Errorf("bank: %w", errcode.New(errcode.GuardrailBlocked, "x", errcode.Retriable(true), errcode.RetryAfter(0))), 1, errcode.GuardrailBlocked, 0},
 		{"a joined panic", errors.Join(errDown, errcode.NewPanicError("x", nil)), 1, errcode.UpstreamUnavailable, 0},
 	}
 	for _, tc := range cases {
@@ -68,6 +73,56 @@ func TestDoGivesUp(t *testing.T) {
 				t.Error("the original error is lost")
 			}
 		})
+	}
+}
+
+// TestAttemptsAreCounted: the number of calls, and what the result says about them, at the edges.
+func TestAttemptsAreCounted(t *testing.T) {
+	t.Parallel()
+	gone := errcode.New(errcode.NotFound, "gone")
+	cases := []struct {
+		name    string
+		errs    []error
+		most    int
+		calls   int
+		code    errcode.Code
+		retried int
+	}{
+		{"one attempt", []error{errDown}, 1, 1, errcode.UpstreamUnavailable, 0},
+		{"two attempts", []error{errDown}, 2, 2, errcode.UpstreamUnavailable, 1},
+		{"the last failure is another", []error{errDown, errDown, gone}, 5, 3, errcode.NotFound, 2},
+		{"the last failure was retried below", []error{errDown, gone.With(errcode.Retried(3))}, 5, 2, errcode.NotFound, 4},
+		{"only the last failure's retries below count", []error{errDown.With(errcode.Retried(9)), gone}, 5, 2, errcode.NotFound, 1},
+		{"more retries below than can be counted", []error{errDown.With(errcode.Retried(math.MaxInt32))}, 3, 3, errcode.UpstreamUnavailable, math.MaxInt32},
+		{"no limit", append(slices.Repeat([]error{errDown}, 40), gone), 0, 41, errcode.NotFound, 40},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			fn, calls := fails(tc.errs...)
+			_, err := retry.Do(t.Context(), fn, retry.WithClock(newFakeClock()), retry.MaxAttempts(tc.most))
+			var e *errcode.Error
+			if !errors.As(err, &e) || *calls != tc.calls || e.Code() != tc.code || e.Retried() != tc.retried {
+				t.Errorf("%d calls, %v, retried %d", *calls, err, e.Retried())
+			}
+			if d, problem := (errcode.Builder{}).Data(e); problem != nil || d.Retried != tc.retried {
+				t.Errorf("sent as %d, %v", d.Retried, problem)
+			}
+		})
+	}
+}
+
+// TestDelayThatCannotBeCounted: an endless Retry-After is obeyed, that is, never waited for.
+func TestDelayThatCannotBeCounted(t *testing.T) {
+	t.Parallel()
+	for _, field := range []string{"Retry-After", "Retry-After-Ms"} {
+		busy := &errcode.HTTPStatusError{StatusCode: 429, Header: http.Header{field: {"99999999999999999999"}}}
+		clock := newFakeClock()
+		fn, calls := fails(busy)
+		_, err := retry.Do(t.Context(), fn, retry.WithClock(clock), retry.Budget(time.Hour))
+		if *calls != 1 || len(clock.slept) != 0 || !errcode.Is(err, errcode.RateLimited) {
+			t.Errorf("%s: %d calls, slept %v, %v", field, *calls, clock.slept, err)
+		}
 	}
 }
 

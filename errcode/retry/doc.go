@@ -16,9 +16,9 @@
 // # Never retried
 //
 //   - errors that are not retriable by the table or by their author's word;
-//   - INVALID_INPUT and AUTH_REQUIRED, even if the author calls them retriable: the BLUEPRINT rows
-//     VALIDATION_ERROR, AUTH_REQUIRED, PERMISSION_DENIED and VERSION_INCOMPATIBLE need somebody to
-//     change something first;
+//   - INVALID_INPUT, AUTH_REQUIRED and GUARDRAIL_BLOCKED, even if the author calls them retriable
+//     ([errcode.Code.Never]): like the BLUEPRINT rows VALIDATION_ERROR, AUTH_REQUIRED,
+//     PERMISSION_DENIED and VERSION_INCOMPATIBLE they need somebody to change something first;
 //   - anything once ctx is done;
 //   - questions to the user (package hitl), which are no failures and are passed on untouched;
 //   - panics, which are contained and returned as an [errcode.PanicError].
