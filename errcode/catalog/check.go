@@ -117,7 +117,6 @@ func (rc rowCheck) titles(def language.Tag) {
 		return
 	}
 	c.value = slices.Clone(c.value) // an entry may be in several catalogues
-	before := len(rc.report.faults)
 	seen := make(map[language.Tag]bool, len(c.value))
 	sure := c.ok() && def != language.Und // all languages are known
 	for i := range c.value {
@@ -127,8 +126,8 @@ func (rc rowCheck) titles(def language.Tag) {
 	if sure && !seen[def] {
 		rc.add(c.at, "title without a fallback: no text in %s, the default language", def)
 	}
-	if sure && len(rc.report.faults) == before {
-		c.value = sorted(c.value, def)
+	c.value = sorted(c.value, def)
+	if def != language.Und && len(c.value) > 0 && c.value[0].tag == def {
 		rc.placeholders(c.value)
 	}
 }
@@ -160,10 +159,10 @@ func (rc rowCheck) text(t text) {
 	}
 	_, malformed := parseTemplate(t.value)
 	switch {
-	case strings.TrimSpace(t.value) == "":
-		rc.add(t.valueAt, "empty title")
 	case !utf8.ValidString(t.value):
 		rc.add(t.valueAt, "title is not valid UTF-8")
+	case !strings.ContainsFunc(t.value, isVisible):
+		rc.add(t.valueAt, "empty title")
 	case strings.ContainsFunc(t.value, isControl):
 		rc.add(t.valueAt, "title has a control character")
 	case malformed != nil:
@@ -174,16 +173,31 @@ func (rc rowCheck) text(t text) {
 // isControl reports whether r has no place in a text; line breaks have.
 func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' }
 
-// placeholders reports those of a translation that the default title does not have.
+// isVisible reports whether somebody who reads a text sees r.
+func isVisible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
+
+// placeholders reports those of a translation that the default title does not have. What was
+// reported as malformed or too long cannot tell.
 func (rc rowCheck) placeholders(titles []text) {
-	tpl, _ := parseTemplate(titles[0].value)
+	tpl, ok := readable(titles[0])
+	if !ok {
+		return
+	}
 	known := tpl.names()
 	for _, t := range titles[1:] {
-		tpl, _ := parseTemplate(t.value)
+		tpl, _ := readable(t)
 		for _, name := range tpl.names() {
 			if !slices.Contains(known, name) {
 				rc.add(t.valueAt, "unknown placeholder {%s}: the title in %s does not have it", name, titles[0].tag)
 			}
 		}
 	}
+}
+
+func readable(t text) (tpl template, ok bool) {
+	if len(t.value) > maxTitle {
+		return nil, false
+	}
+	tpl, err := parseTemplate(t.value)
+	return tpl, err == nil
 }

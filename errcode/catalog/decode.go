@@ -11,14 +11,14 @@ const maxDelay = math.MaxInt64 / int64(time.Millisecond)
 
 // decode makes a draft of the content of a file, reporting unknown fields and wrong types.
 func decode(root node, r *report) draft {
-	d := draft{at: root.at, partial: root.kind != kindMap}
+	d := draft{at: root.at, partial: root.kind != kindMap || root.lost}
 	in := reader{report: r}
 	present := in.object(root, "the file", map[string]func(node){
 		"domain":   func(n node) { d.domain = in.string(n, "domain") },
 		"language": func(n node) { d.language = in.string(n, "language") },
 		"errors":   func(n node) { d.rows = in.rows(n) },
 	})
-	if root.kind == kindMap && !present["errors"] {
+	if !d.partial && !present["errors"] {
 		r.add(root.at, "", "errors is missing")
 	}
 	return d
@@ -34,10 +34,10 @@ func (in reader) fail(at spot, format string, args ...any) {
 	in.report.add(at, in.key, format, args...)
 }
 
-// is reports whether a node is of that kind and says so if it is not.
+// is reports whether a node is of that kind and says so if it is not, unless that was reported.
 func (in reader) is(n node, name string, want kind) bool {
-	if n.kind == want {
-		return true
+	if n.kind == want || n.kind == kindBroken {
+		return n.kind == want
 	}
 	in.fail(n.at, "%s must be %s, not %s", name, want, n.kind)
 	return false
@@ -118,6 +118,16 @@ func (in reader) row(f field) row {
 		"retryAfterMs": func(n node) { r.delay = in.millis(n, "retryAfterMs") },
 		"source":       func(n node) { r.source = in.string(n, "source") },
 	})
+	if f.value.lost { // what is missing may be what could not be read
+		for _, c := range []*cell[string]{&r.code, &r.reason} {
+			if !c.present {
+				*c = broken[string](f.at)
+			}
+		}
+		if !r.title.present {
+			r.title = broken[[]text](f.at)
+		}
+	}
 	return r
 }
 
@@ -127,12 +137,14 @@ func (in reader) title(n node) cell[[]text] {
 	case kindString:
 		return given([]text{{plain: true, langAt: n.at, value: n.text, valueAt: n.at}}, n.at)
 	case kindMap:
+	case kindBroken:
+		return broken[[]text](n.at)
 	default:
 		in.fail(n.at, "title must be a string or a map of strings by language, not %s", n.kind)
 		return broken[[]text](n.at)
 	}
 	texts := make([]text, 0, len(n.fields))
-	bad := false
+	bad := n.lost
 	for _, f := range n.fields {
 		if !in.is(f.value, "title in "+printable(f.key), kindString) {
 			bad = true

@@ -119,11 +119,10 @@ func TestFaultsOfYAML(t *testing.T) {
 		},
 		{
 			"bad keys", "domain: d\nerrors:\n  '': {" + good + "}\n  A B: {" + good + "}\n  [x]: {" + good + "}\n",
-			[]string{"e.yaml:5:3: a key must be a string, not a list; put it in quotes if it is one"},
-		},
-		{
-			"bad strings as keys", "domain: d\nerrors:\n  '': {" + good + "}\n  A B: {" + good + "}\n",
-			[]string{"e.yaml:3:3: empty key", "e.yaml:4:3: A B: bad key, want at most 128 printable ASCII characters without spaces"},
+			[]string{
+				"e.yaml:3:3: empty key", "e.yaml:4:3: A B: bad key, want at most 128 printable ASCII characters without spaces",
+				"e.yaml:5:3: a key must be a string, not a list; put it in quotes if it is one",
+			},
 		},
 		{
 			"placeholders", "domain: d\nerrors:\n  A: {code: NOT_FOUND, reason: r, title: {en: 'x {id}', de: 'y {nr}'}}\n  B: {code: NOT_FOUND, reason: r, title: 'x {'}\n",
@@ -143,7 +142,56 @@ func TestFaultsOfYAML(t *testing.T) {
 		{"merge key", "domain: d\nerrors:\n  <<: {}\n", []string{"e.yaml:3:3: a key must be a string, not a value of type !!merge; put it in quotes if it is one"}},
 		{"own type", "domain: !secret d\nerrors: {}\n", []string{"e.yaml:1:9: domain must be a string, not a value of type !secret"}},
 		{"second document", "domain: d\nerrors: {}\n---\ndomain: e\n", []string{"e.yaml:3:1: a second document"}},
-		{"nested too deep", "domain: " + strings.Repeat("[", 40) + strings.Repeat("]", 40), []string{"e.yaml:1:25: nested too deep"}},
+		{"nested too deep", "domain: " + strings.Repeat("[", 40) + strings.Repeat("]", 40), []string{
+			"e.yaml:1:1: errors is missing", "e.yaml:1:9: domain must be a string, not a list", "e.yaml:1:25: nested too deep",
+		}},
+		{
+			"an anchor beside other faults", "domain: Desk\nerrors: &all\n  A: &a {code: NOPE_X, reason: '', title: t}\n",
+			[]string{
+				`e.yaml:1:9: bad domain "Desk", want kebab-case ASCII such as document-desk`,
+				"e.yaml:2:9: anchors are not allowed", "e.yaml:3:6: anchors are not allowed",
+				`e.yaml:3:16: A: unknown code "NOPE_X", want one of ` + codes, "e.yaml:3:32: A: empty reason",
+			},
+		},
+		{
+			"an alias beside other faults", "domain: d\nlanguage: en\nerrors:\n  A: {code: &c NOT_FOUND, reason: r, title: t}\n  B: {code: *c, reason: '', title: {de: &x x}}\n  C: *c\n",
+			[]string{
+				"e.yaml:4:13: anchors are not allowed", "e.yaml:5:13: aliases are not allowed", "e.yaml:5:25: B: empty reason",
+				"e.yaml:5:36: B: title without a fallback: no text in en, the default language",
+				"e.yaml:5:41: anchors are not allowed", "e.yaml:6:6: aliases are not allowed",
+			},
+		},
+		{
+			"a null key beside other faults", "null: 1\ndomain: D\nerrors:\n  ~: {" + good + "}\n  A: {null: NOT_FOUND, reason: '', title: t}\n  B: {code: NOT_FOUND, reason: r, title: {null: x, de: ''}}\n",
+			[]string{
+				"e.yaml:1:1: a key must be a string, not null; put it in quotes if it is one",
+				`e.yaml:2:9: bad domain "D", want kebab-case ASCII such as document-desk`,
+				"e.yaml:4:3: a key must be a string, not null; put it in quotes if it is one",
+				"e.yaml:5:7: a key must be a string, not null; put it in quotes if it is one", "e.yaml:5:32: A: empty reason",
+				"e.yaml:6:43: a key must be a string, not null; put it in quotes if it is one", "e.yaml:6:56: B: empty title",
+			},
+		},
+		{
+			"a null key where something is missing", "null: d\n",
+			[]string{"e.yaml:1:1: a key must be a string, not null; put it in quotes if it is one"},
+		},
+		{
+			"a second document beside other faults", "domain: D\nerrors: {}\n---\n{",
+			[]string{`e.yaml:1:9: bad domain "D", want kebab-case ASCII such as document-desk`, "e.yaml:4: bad YAML: did not find expected node content"},
+		},
+		{
+			"an empty title beside an unknown placeholder", "domain: d\nerrors:\n  A: {code: NOT_FOUND, reason: r, title: {en: 'x {id}', de: '', fr: 'y {nr}', 'xx!': 'z {no}', it: '{', ko: 1}}\n",
+			[]string{
+				"e.yaml:3:61: A: empty title", "e.yaml:3:69: A: unknown placeholder {nr}: the title in en does not have it",
+				`e.yaml:3:79: A: bad language tag "xx!"`, "e.yaml:3:86: A: unknown placeholder {no}: the title in en does not have it",
+				"e.yaml:3:100: A: bad placeholder in the title: write {name} for a placeholder and {{ or }} for a brace",
+				"e.yaml:3:109: A: title in ko must be a string, not a whole number",
+			},
+		},
+		{
+			"a title that nobody can see", "domain: d\nerrors:\n  A: {code: NOT_FOUND, reason: r, title: \"\\uFEFF\\u200B \\u2060\"}\n",
+			[]string{"e.yaml:3:42: A: empty title"},
+		},
 		{"syntax", "domain: d\nerrors: {\n", []string{"e.yaml:2: bad YAML: did not find expected node content"}},
 		{"tab", "domain: d\nerrors:\n\tA: {}\n", []string{"e.yaml:3: bad YAML: found character that cannot start any token"}},
 		{"empty", "# nothing\n", []string{"e.yaml:1:1: the file is empty"}},
@@ -184,7 +232,12 @@ func TestFaultsOfJSON(t *testing.T) {
 		{"more after the end", "{\"domain\":\"d\",\"errors\":{}}\n{}", []string{"e.json:2:1: bad JSON: more after the end of the value"}},
 		{"syntax", "{\"domain\":\"d\",\n \"errors\" {}}", []string{"e.json:2:11: bad JSON: invalid character '{' after object key"}},
 		{"literal", "{\"domain\": nope}", []string{"e.json:1:12: bad JSON: invalid character 'o' in literal null (expecting 'u')"}},
-		{"nested too deep", strings.Repeat("[", 40), []string{"e.json:1:18: nested too deep"}},
+		{"nested too deep", strings.Repeat("[", 40) + strings.Repeat("]", 40), []string{"e.json:1:1: the file must be a map, not a list", "e.json:1:18: nested too deep"}},
+		{
+			"nested too deep beside other faults", `{"domain":"D","x":` + strings.Repeat(`[{"a":`, 10) + "1" + strings.Repeat("}]", 10) + `,"errors":{}}`,
+			[]string{`e.json:1:11: bad domain "D", want kebab-case ASCII such as document-desk`, `e.json:1:15: unknown field "x"`, "e.json:1:67: nested too deep"},
+		},
+		{"nested too deep and cut", strings.Repeat("[", 40), []string{"e.json:1:18: nested too deep", "e.json:1:41: bad JSON: the file ends in the middle"}},
 		{"null", "null", []string{"e.json:1:1: the file must be a map, not null"}},
 	}
 	for _, tc := range tests {

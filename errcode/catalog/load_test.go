@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -119,7 +120,7 @@ func TestAliasBomb(t *testing.T) {
 		bomb += string(c) + ": &" + string(c) + " [" + strings.Repeat("*"+string(c-1)+",", 9) + "]\n"
 	}
 	_, err := catalog.Parse("bomb.yaml", []byte(bomb))
-	if got := faults(t, err); len(got) == 0 || got[0] != "bomb.yaml:2:4: anchors are not allowed" {
+	if got := faults(t, err); !slices.Contains(got, "bomb.yaml:10:32: aliases are not allowed") || len(got) > 100 {
 		t.Errorf("faults %q", got)
 	}
 }

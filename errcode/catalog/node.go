@@ -4,6 +4,8 @@ package catalog
 type kind string
 
 const (
+	// kindBroken is a value that could not be read, which was reported.
+	kindBroken kind = ""
 	kindNull   kind = "null"
 	kindBool   kind = "a boolean"
 	kindInt    kind = "a whole number"
@@ -22,6 +24,7 @@ type node struct {
 	text   string // of a scalar
 	at     spot
 	fields []field // of a map
+	lost   bool    // some field of the map could not be read, which was reported
 }
 
 // field is an entry of a map; duplicates are still in.

@@ -13,7 +13,7 @@ import (
 // readJSON reads the only value of a JSON file, keeping places and duplicate keys.
 func readJSON(name string, data []byte, r *report) (root node, ok bool) {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
-	j := jsonReader{file: name, data: data, lines: lineStarts(data), dec: json.NewDecoder(bytes.NewReader(data))}
+	j := jsonReader{file: name, data: data, lines: lineStarts(data), report: r, dec: json.NewDecoder(bytes.NewReader(data))}
 	j.dec.UseNumber()
 	root, err := j.read(0)
 	if err == nil {
@@ -31,10 +31,7 @@ func readJSON(name string, data []byte, r *report) (root node, ok bool) {
 // fault reports why the file is not JSON, at the token that is wrong.
 func (j *jsonReader) fault(err error, r *report) {
 	var syntax *json.SyntaxError
-	var deep *depthError
 	switch {
-	case errors.As(err, &deep):
-		r.add(deep.at, "", "nested too deep")
 	case len(bytes.TrimSpace(j.data)) == 0:
 		r.add(j.at(0), "", "the file is empty")
 	case errors.As(err, &syntax) && !strings.HasPrefix(syntax.Error(), "unexpected end"):
@@ -44,17 +41,13 @@ func (j *jsonReader) fault(err error, r *report) {
 	}
 }
 
-// depthError says that a file is nested too deep.
-type depthError struct{ at spot }
-
-func (e *depthError) Error() string { return e.at.String() + ": nested too deep" }
-
 // jsonReader turns JSON tokens into nodes.
 type jsonReader struct {
-	file  string
-	data  []byte
-	lines []int // where each line starts
-	dec   *json.Decoder
+	file   string
+	data   []byte
+	lines  []int // where each line starts
+	report *report
+	dec    *json.Decoder
 }
 
 func lineStarts(data []byte) []int {
@@ -86,7 +79,8 @@ func (j *jsonReader) next() spot {
 func (j *jsonReader) read(depth int) (node, error) {
 	n := node{at: j.next()}
 	if depth > maxDepth {
-		return n, &depthError{n.at}
+		j.report.add(n.at, "", "nested too deep")
+		return n, j.skip()
 	}
 	tok, err := j.dec.Token()
 	if err != nil {
@@ -116,6 +110,25 @@ func (j *jsonReader) read(depth int) (node, error) {
 	return n, nil
 }
 
+// skip passes over a value.
+func (j *jsonReader) skip() error {
+	for open := 0; ; {
+		tok, err := j.dec.Token()
+		if err != nil {
+			return err
+		}
+		switch tok {
+		case json.Delim('['), json.Delim('{'):
+			open++
+		case json.Delim(']'), json.Delim('}'):
+			open--
+		}
+		if open == 0 {
+			return nil
+		}
+	}
+}
+
 func (j *jsonReader) list(n node, depth int) (node, error) {
 	n.kind = kindList
 	for j.dec.More() {
@@ -130,7 +143,7 @@ func (j *jsonReader) list(n node, depth int) (node, error) {
 func (j *jsonReader) object(n node, depth int) (node, error) {
 	n.kind = kindMap
 	for j.dec.More() {
-		key, err := j.read(depth + 1)
+		key, err := j.read(0) // a string
 		if err != nil {
 			return n, err
 		}

@@ -28,14 +28,11 @@ func readYAML(name string, data []byte, r *report) (root node, ok bool) {
 	}
 	if err := dec.Decode(&next); err == nil {
 		r.add(spot{file: name, line: next.Line, col: next.Column}, "", "a second document")
-		return node{}, false
 	} else if !errors.Is(err, io.EOF) {
 		yamlFault(name, err, r)
-		return node{}, false
 	}
-	y := yamlReader{file: name, report: r, ok: true}
-	root = y.read(doc.Content[0], 0)
-	return root, y.ok
+	y := yamlReader{file: name, report: r}
+	return y.read(doc.Content[0], 0), true
 }
 
 var yamlLine = regexp.MustCompile(`^line ([0-9]+): `)
@@ -58,22 +55,21 @@ func yamlFault(name string, err error, r *report) {
 type yamlReader struct {
 	file   string
 	report *report
-	ok     bool
 }
 
 func (y *yamlReader) fail(at spot, format string, args ...any) {
-	y.ok = false
 	y.report.add(at, "", format, args...)
 }
 
+// read goes on after a fault, so that the others are found too.
 func (y *yamlReader) read(n *yaml.Node, depth int) node {
 	at := spot{file: y.file, line: n.Line, col: n.Column}
+	if n.Anchor != "" {
+		y.fail(at, "anchors are not allowed")
+	}
 	switch {
 	case n.Kind == yaml.AliasNode:
 		y.fail(at, "aliases are not allowed")
-		return node{at: at}
-	case n.Anchor != "":
-		y.fail(at, "anchors are not allowed")
 		return node{at: at}
 	case depth > maxDepth:
 		y.fail(at, "nested too deep")
@@ -87,7 +83,7 @@ func (y *yamlReader) read(n *yaml.Node, depth int) node {
 	}
 }
 
-// list reads what is in a list only to find aliases there: no list has a place in a catalogue.
+// list reads what is in a list only to find faults there: no list has a place in a catalogue.
 func (y *yamlReader) list(n *yaml.Node, at spot, depth int) node {
 	for _, c := range n.Content {
 		y.read(c, depth+1)
@@ -103,8 +99,10 @@ func (y *yamlReader) mapping(n *yaml.Node, at spot, depth int) node {
 		switch key.kind {
 		case kindString, kindInt, kindFloat: // 1001 is a fine key
 			out.fields = append(out.fields, field{key: key.text, at: key.at, value: value})
-		case "": // reported
+		case kindBroken:
+			out.lost = true
 		default:
+			out.lost = true
 			y.fail(key.at, "a key must be a string, not %s; put it in quotes if it is one", key.kind)
 		}
 	}

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"go/format"
 	"go/token"
+	"strconv"
 	"strings"
 	"text/template"
+	"unicode"
 
 	"github.com/a2aexec/a2aexec/errcode/catalog"
 )
@@ -100,8 +102,25 @@ func doc(name string, e catalog.Entry) []string {
 	return lines
 }
 
-// oneLine replaces all white space by single spaces.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// oneLine makes text fit for a comment: all white space becomes single spaces, and what cannot be
+// seen, and may have no place in a Go file or turn its text around, becomes an escape.
+func oneLine(s string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ") {
+		if unicode.IsPrint(r) || r == zeroWidthJoiner || r == zeroWidthNonJoiner {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+	}
+	return b.String()
+}
+
+// What makes letters join, or not, belongs to the words of some languages and to emoji.
+const (
+	zeroWidthNonJoiner = '\u200C'
+	zeroWidthJoiner    = '\u200D'
+)
 
 // Name returns the name of the constant for a key: DOC_005 gives DOC005, doc.expired gives
 // DocExpired. Where two digits would come together, an underscore keeps them apart; a key that

@@ -2,10 +2,13 @@ package gen_test
 
 import (
 	"bytes"
+	"go/format"
 	"go/parser"
 	"go/token"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/errcode/catalog"
@@ -65,6 +68,58 @@ func TestHostileText(t *testing.T) {
 	if strings.Count(lines[0], "-->") != 1 {
 		t.Errorf("first line %s", lines[0])
 	}
+}
+
+// TestInvisibleText: what nobody sees has no place in the code, and some of it breaks the code.
+func TestInvisibleText(t *testing.T) {
+	t.Parallel()
+	const title = "a\uFEFFb\u202Ec\u2066d\u200Be\u00ADf\u2028g\uE000h\u200Di"
+	c, err := catalog.New("d", catalog.Define("A", errcode.NotFound, "r", title))
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := gen.Go(c, "p", "x\uFEFF\xff\n.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustParse(t, code)
+	for _, want := range []string{`from x\ufeff`, "\t// a\\ufeffb\\u202ec\\u2066d\\u200be\\u00adf g\\ue000h\u200Di\n"} {
+		if !bytes.Contains(code, []byte(want)) {
+			t.Errorf("%q is not in:\n%s", want, code)
+		}
+	}
+	if _, err := gen.Markdown(c, "x\uFEFF\xff.yaml"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestPropertyAnyTitleGivesCode: whatever a catalogue accepts, gofmt has nothing to change about the code.
+func TestPropertyAnyTitleGivesCode(t *testing.T) {
+	t.Parallel()
+	text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[-#*\t\n +:/0-9.A-Za-z\[\]\x{FEFF}\x{202E}{}"\\]{0,40}`))
+	rapid.Check(t, func(t *rapid.T) {
+		key := catalog.Key(rapid.StringMatching(`[!-~]{1,20}`).Draw(t, "key"))
+		c, err := catalog.New("d", catalog.Define(key, errcode.NotFound,
+			rapid.StringMatching(`[ -~]{1,20}`).Draw(t, "reason"), text.Draw(t, "title"), catalog.Title("ko", text.Draw(t, "title in Korean"))))
+		if err != nil {
+			t.Skip("refused")
+		}
+		source := text.Draw(t, "source")
+		code, err := gen.Go(c, "p", source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := format.Source(code); err != nil || !bytes.Equal(code, again) {
+			t.Fatalf("gofmt changes it: %v\n%s", err, code)
+		}
+		if f, err := parser.ParseFile(token.NewFileSet(), "x.go", code, parser.ParseComments); err != nil || len(f.Decls) != 2 {
+			t.Fatalf("%v\n%s", err, code)
+		}
+		page, err := gen.Markdown(c, source)
+		if lines := bytes.Count(page, []byte("\n")); err != nil || lines != 7 {
+			t.Fatalf("%d lines, %v\n%s", lines, err, page)
+		}
+	})
 }
 
 func newCatalog(t *testing.T, keys ...catalog.Key) *catalog.Catalog {
