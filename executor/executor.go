@@ -19,6 +19,7 @@ import (
 type agentExecutor struct {
 	*config
 	*registry
+	memory *memoryStore // the default store, else nil
 }
 
 var _ a2asrv.AgentExecutor = (*agentExecutor)(nil)
@@ -39,6 +40,7 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 		defer cancel(nil)
 		r := newRun(x.config, openingTask(ec, time.Now()), requestOf(ec, callFrom(ctx)))
 		r.cancel = cancel
+		x.hold(r, callFrom(ctx).ticket)
 		x.begin(r, callFrom(ctx).ticket)
 		if !yield(r.task, nil) || !r.awaitPublished(ctx) {
 			x.end(r)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
-	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
@@ -47,10 +46,11 @@ func (h *Handler) Abandoned() int64 { return h.exec.abandoned.Load() }
 //	host          transports' view of tasks, subscriptions, the task store
 //	executor      runs the agent
 func newHandler(c *config) *Handler {
-	if c.store == nil {
-		c.store = taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: a2asrv.NewTaskStoreAuthenticator()})
-	}
 	exec := newAgentExecutor(c)
+	if c.store == nil {
+		exec.memory = newMemoryStore(a2asrv.NewTaskStoreAuthenticator(), c.keepAge, c.keepNumber)
+		c.store = exec.memory
+	}
 	c.store = watchedStore{c.store, exec}
 	host := a2asrv.NewHandler(exec,
 		a2asrv.WithTaskStore(c.store),

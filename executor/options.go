@@ -58,6 +58,9 @@ type config struct {
 
 	// The host.
 	store        taskstore.Store
+	keepAge      time.Duration
+	keepNumber   int
+	keeps        bool // KeepFinished was given
 	interceptors []a2asrv.CallInterceptor
 
 	// The server.
@@ -91,6 +94,8 @@ func newConfig(a *agent.Agent, opts []Option, limit scope) (*config, error) {
 		version:         "0.0.0",
 		inputModes:      []string{"text/plain", "application/json"},
 		outputModes:     []string{"text/plain", "application/json"},
+		keepAge:         defaultKeepAge,
+		keepNumber:      defaultKeepNumber,
 		shutdownTimeout: 10 * time.Second,
 	}
 	faults := []error{a.Err()}
@@ -105,6 +110,9 @@ func newConfig(a *agent.Agent, opts []Option, limit scope) (*config, error) {
 		if err := o.apply(c); err != nil {
 			faults = append(faults, fmt.Errorf("option %s: %w", o.name, err))
 		}
+	}
+	if c.keeps && c.store != nil {
+		faults = append(faults, errKeepsElsewhere)
 	}
 	if c.builder.Domain == "" {
 		c.builder.Domain = errcode.DomainFrom(a.Name())
@@ -288,7 +296,7 @@ func Logger(l *slog.Logger) Option {
 }
 
 // TaskStore sets where tasks are kept. Default: in memory, each user seeing
-// their own.
+// their own; see [KeepFinished].
 func TaskStore(s taskstore.Store) Option {
 	return Option{name: "TaskStore", apply: func(c *config) error {
 		if s == nil {

@@ -32,8 +32,10 @@ func newRegistry() *registry {
 // ticket is a message's admission. It is used up by the run that the message
 // begins, or given back.
 type ticket struct {
-	task a2a.TaskID // of a follow-up
-	used bool
+	task  a2a.TaskID // of a follow-up
+	used  bool
+	back  bool   // whoever sent the message has the answer
+	unpin func() // or nil; see agentExecutor.hold
 }
 
 // Why a message is not admitted.
@@ -72,12 +74,18 @@ func (r *run) working() bool {
 	}
 }
 
-// giveBack ends an admission that began no run.
+// giveBack ends an admission: the answer has gone out. One that began no run
+// counts no longer.
 func (g *registry) giveBack(t *ticket) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
 	g.use(t)
+	t.back = true
+	unpin := t.unpin
 	g.checkIdle()
+	g.mu.Unlock()
+	if unpin != nil {
+		unpin()
+	}
 }
 
 // use takes a ticket out of the count. The caller holds the lock.
@@ -115,6 +123,7 @@ func (g *registry) leave(r *run) {
 // end is when nothing of a run is left.
 func (g *registry) end(r *run) {
 	g.leave(r)
+	r.unpin()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	delete(g.running, r)

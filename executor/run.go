@@ -43,6 +43,7 @@ type run struct {
 	over      chan struct{}           // closed when the ending has been handed over
 	gone      chan struct{}           // closed when the ending is stored
 	left      func()                  // closes gone, once
+	unpin     func()                  // lets the store forget the task
 	cancel    context.CancelCauseFunc // stops the user's code, with the reason
 
 	mu      sync.Mutex
