@@ -20,6 +20,7 @@ type agentExecutor struct {
 	*config
 	*registry
 	memory *memoryStore // the default store, else nil
+	push   *pusher      // nil without push notifications
 }
 
 var _ a2asrv.AgentExecutor = (*agentExecutor)(nil)
@@ -112,10 +113,17 @@ func (x *agentExecutor) completeFailure(t *a2a.Task) {
 	t.Status = statusOf(r.stoppedBy(errHostStopped), t.TaskInfo(), time.Now())
 }
 
-// shutdown admits no new runs, and waits for those under way and their hooks.
-// When ctx is done it ends what still runs, and gives that the grace period.
+// shutdown admits no new runs, and waits for those under way, their hooks and
+// their push notifications, until ctx is done.
 func (x *agentExecutor) shutdown(ctx context.Context) error {
 	x.drain()
+	err := x.finish(ctx)
+	return errors.Join(err, x.push.drain(ctx))
+}
+
+// finish waits for runs and their hooks. When ctx is done it ends what still
+// runs, and gives that the grace period.
+func (x *agentExecutor) finish(ctx context.Context) error {
 	select {
 	case <-x.idle:
 		return nil

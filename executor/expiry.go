@@ -52,6 +52,7 @@ func (x *agentExecutor) expire(ctx context.Context, o Outcome) {
 	t.Status = statusOf(Outcome{State: Failed, Data: data}, t.TaskInfo(), time.Now())
 	_, err = x.store.Update(ctx, &taskstore.UpdateRequest{Task: &t, Event: &t, PrevVersion: st.Version})
 	if err == nil { // otherwise it has just moved on
+		x.push.notify(ctx, &t)
 		x.release(ctx, id)
 	}
 }

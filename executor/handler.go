@@ -52,12 +52,16 @@ func newHandler(c *config) *Handler {
 		c.store = exec.memory
 	}
 	c.store = watchedStore{c.store, exec}
-	host := a2asrv.NewHandler(exec,
+	opts := []a2asrv.RequestHandlerOption{
 		a2asrv.WithTaskStore(c.store),
 		a2asrv.WithLogger(c.logger),
-		a2asrv.WithCapabilityChecks(capabilities()),
+		a2asrv.WithCapabilityChecks(c.capabilities()),
 		a2asrv.WithExecutionPanicHandler(c.hostPanic),
-	)
+	}
+	if c.push != nil {
+		opts = append(opts, exec.pushNotifications())
+	}
+	host := a2asrv.NewHandler(exec, opts...)
 	inner := &protocol{RequestHandler: host, config: c, exec: exec}
 	intercepted := &a2asrv.InterceptedHandler{Handler: inner, Interceptors: c.interceptors, Logger: c.logger}
 	return &Handler{RequestHandler: &clean{next: intercepted, config: c}, exec: exec, inner: inner}
@@ -67,17 +71,19 @@ func newHandler(c *config) *Handler {
 // before, what still runs ends as failed with UPSTREAM_UNAVAILABLE, reason
 // server_shutdown, and the error says how many runs that were. Code that does
 // not return even then is left behind after the grace period. Parked tasks are
-// not touched.
+// not touched. Push notifications that wait are sent before; those that are
+// not sent by then are dropped, and the error says how many.
 func (h *Handler) Shutdown(ctx context.Context) error { return h.exec.shutdown(ctx) }
 
 // capabilities is what this package serves, as the agent card says it.
-func capabilities() *a2a.AgentCapabilities {
+func (c *config) capabilities() *a2a.AgentCapabilities {
 	codes := make([]any, 0, len(errcode.Codes()))
 	for _, code := range errcode.Codes() {
 		codes = append(codes, string(code))
 	}
 	return &a2a.AgentCapabilities{
-		Streaming: true,
+		Streaming:         true,
+		PushNotifications: c.push != nil,
 		Extensions: []a2a.AgentExtension{{
 			URI:         errcode.ExtensionURI,
 			Description: "A failed task's status message has a data part that names the failure's code, reason and whether to retry.",

@@ -87,6 +87,16 @@ func TestFinishedTasksAreForgottenAndParkedOnesStay(t *testing.T) {
 		})
 	}
 	wg.Wait()
+	answer := userMessage("that")
+	answer.Message.TaskID = parked.TaskInfo().TaskID
+	id, state := answered(call(t), t, h, answer, false)
+	if state != a2a.TaskStateCompleted {
+		t.Errorf("the parked task ended as %q", state)
+	}
+	finished = append(finished, id)
+	if err := h.Shutdown(t.Context()); err != nil { // nothing is being served any more
+		t.Error(err)
+	}
 	found := 0
 	for _, id := range finished {
 		_, err := h.GetTask(call(t), &a2a.GetTaskRequest{ID: id})
@@ -99,11 +109,6 @@ func TestFinishedTasksAreForgottenAndParkedOnesStay(t *testing.T) {
 	}
 	if found != 1 {
 		t.Errorf("%d finished tasks are kept, want 1", found)
-	}
-	answer := userMessage("that")
-	answer.Message.TaskID = parked.TaskInfo().TaskID
-	if _, state := answered(call(t), t, h, answer, false); state != a2a.TaskStateCompleted {
-		t.Errorf("the parked task ended as %q", state)
 	}
 }
 
@@ -141,6 +146,7 @@ func answered(ctx context.Context, t *testing.T, h *executor.Handler, msg *a2a.S
 func TestSubscriberOfAForgottenTaskGetsTheEnd(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
+	goOn := sync.OnceFunc(func() { close(release) })
 	slow := agent.New("slow", agent.Stream(func(_ context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
 		if req.Text() == "slow" {
 			if err := w.Text("begun"); err != nil {
@@ -172,9 +178,9 @@ func TestSubscriberOfAForgottenTaskGetsTheEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		switch e := ev.(type) {
-		case *a2a.Task: // the snapshot
+		case *a2a.Task: // the snapshot, and the end where that came late
 			crowd()
-			close(release)
+			goOn()
 			last = e.Status.State
 		case *a2a.TaskStatusUpdateEvent:
 			last = e.Status.State
@@ -185,6 +191,9 @@ func TestSubscriberOfAForgottenTaskGetsTheEnd(t *testing.T) {
 		t.Errorf("the subscriber was told %q", last)
 	}
 	crowd()
+	if err := h.Shutdown(t.Context()); err != nil { // nothing is being served any more
+		t.Error(err)
+	}
 	if _, err := h.GetTask(call(t), &a2a.GetTaskRequest{ID: id}); !errors.Is(err, a2a.ErrTaskNotFound) {
 		t.Errorf("got %v, want it forgotten", err)
 	}

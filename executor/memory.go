@@ -29,7 +29,7 @@ type memoryStore struct {
 	mu      sync.Mutex
 	tasks   map[a2a.TaskID]*memoryTask
 	owners  map[string]*list.List // each owner's tasks, the most recently written first
-	resting *list.List            // finished tasks that nobody is served with, the first to go first
+	resting *list.List            // finished tasks that nobody is served with, in the order they finished
 	pins    map[a2a.TaskID]int
 	writes  uint64
 	gone    []a2a.TaskID // forgotten since the lock was taken
@@ -44,7 +44,8 @@ type memoryTask struct {
 	written uint64        // orders an owner's tasks
 	place   *list.Element // among the owner's
 	rest    *list.Element // among the resting, else nil
-	since   time.Time     // when it came to rest
+	since   time.Time     // when it finished; zero while it has not
+	end     uint64        // orders the finished
 }
 
 // sweep is how many tasks one operation forgets at most for their age. It is
@@ -195,20 +196,40 @@ func (s *memoryStore) write(e *memoryTask, task *a2a.Task) taskstore.TaskVersion
 
 // settle brings a task to rest, or back to work, as its state has it.
 func (s *memoryStore) settle(e *memoryTask) {
-	switch finished := e.task.Status.State.Terminal(); {
-	case !finished && e.rest != nil:
-		s.resting.Remove(e.rest)
-		e.rest = nil
-	case finished && e.rest == nil && s.pins[e.task.ID] == 0:
-		e.since = time.Now()
-		e.rest = s.resting.PushBack(e)
+	switch {
+	case !e.task.Status.State.Terminal():
+		if e.rest != nil {
+			s.resting.Remove(e.rest)
+		}
+		e.rest, e.since = nil, time.Time{}
+		return
+	case e.since.IsZero():
+		e.since, e.end = time.Now(), e.written
 	}
+	if e.rest == nil && s.pins[e.task.ID] == 0 {
+		e.rest = s.lie(e)
+	}
+}
+
+// lie puts a task to rest behind those that finished before it. It steps over
+// those alone that finished while the task was still being served.
+func (s *memoryStore) lie(e *memoryTask) *list.Element {
+	for at := s.resting.Back(); at != nil; at = at.Prev() {
+		if entry(at).end < e.end {
+			return s.resting.InsertAfter(e, at)
+		}
+	}
+	return s.resting.PushFront(e)
+}
+
+func entry(at *list.Element) *memoryTask {
+	return at.Value.(*memoryTask) //nolint:errcheck // nothing else is in the lists
 }
 
 // forgetDue drops tasks that are too many, and a few that are too old.
 func (s *memoryStore) forgetDue() {
 	for first := s.resting.Front(); first != nil; first = s.resting.Front() {
-		e := first.Value.(*memoryTask) //nolint:errcheck // nothing else is in the list
+		e := entry(first)
 		tooMany := s.number > 0 && s.resting.Len() > s.number
 		if !tooMany && (len(s.gone) >= sweep || !s.tooOld(e)) {
 			return

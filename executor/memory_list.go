@@ -56,7 +56,7 @@ func (s *memoryStore) page(owner string, before uint64, size int, req *a2a.ListT
 	}
 	var last uint64
 	for at := mine.Front(); at != nil; at = at.Next() {
-		e := at.Value.(*memoryTask) //nolint:errcheck // nothing else is in the list
+		e := entry(at)
 		if s.tooOld(e) || !matches(e.task, req) {
 			continue
 		}

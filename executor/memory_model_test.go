@@ -21,8 +21,9 @@ type modelTask struct {
 	id, user string
 	state    a2a.TaskState
 	version  taskstore.TaskVersion
-	since    time.Time // when it came to rest
-	order    int       // of coming to rest; 0: not
+	since    time.Time // when it finished
+	order    int       // of finishing; 0: not
+	rests    bool      // nobody is served with it
 	written  int
 }
 
@@ -46,12 +47,12 @@ func (m *modelStore) find(id string) *modelTask {
 
 func (m *modelStore) forget() {
 	m.tasks = slices.DeleteFunc(m.tasks, func(t *modelTask) bool {
-		if t.order == 0 {
+		if t.order == 0 || !t.rests {
 			return false
 		}
 		later := 0
 		for _, o := range m.tasks {
-			if o.order > t.order {
+			if o.rests && o.order > t.order {
 				later++
 			}
 		}
@@ -60,11 +61,15 @@ func (m *modelStore) forget() {
 }
 
 func (m *modelStore) settle(t *modelTask) {
-	if !t.state.Terminal() {
-		t.order = 0
-	} else if t.order == 0 && m.pins[t.id] == 0 {
+	switch {
+	case !t.state.Terminal():
+		t.order, t.rests = 0, false
+	case t.order == 0:
 		m.counter++
 		t.order, t.since = m.counter, time.Now()
+	}
+	if t.order > 0 && m.pins[t.id] == 0 {
+		t.rests = true
 	}
 	m.forget()
 }
@@ -94,6 +99,7 @@ func TestMemoryIsTheModel(t *testing.T) {
 		age := time.Duration(rapid.SampledFrom([]int{0, 1, 10}).Draw(rt, "age")) * time.Minute
 		number := rapid.IntRange(0, 4).Draw(rt, "number")
 		steps := rapid.SliceOfN(rapid.Custom(drawStep), 1, 60).Draw(rt, "steps")
+		var failed string
 		synctest.Test(t, func(*testing.T) {
 			c := &comparison{
 				real: memory(age, number), unpin: map[string][]func(){},
@@ -101,10 +107,14 @@ func TestMemoryIsTheModel(t *testing.T) {
 			}
 			for i, s := range steps {
 				if diff := c.step(s); diff != "" {
-					rt.Fatalf("step %d, %+v (-model +store):\n%s", i, s, diff)
+					failed = fmt.Sprintf("step %d, %+v (-model +store):\n%s", i, s, diff)
+					return
 				}
 			}
 		})
+		if failed != "" {
+			rt.Fatal(failed)
+		}
 	})
 }
 

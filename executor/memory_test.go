@@ -148,12 +148,8 @@ func TestMemoryKeepsWhatIsServed(t *testing.T) {
 		t.Fatal("forgotten while served")
 	}
 	again()
-	if got := kept(s, "served", "more"); !slices.Equal(got, []string{"served"}) {
-		t.Errorf("kept %q", got)
-	}
-	mustCreate(t, s, "u", taskIn("last", a2a.TaskStateCompleted))
-	if got := kept(s, "served", "last"); !slices.Equal(got, []string{"last"}) || len(s.pins) != 0 {
-		t.Errorf("kept %q, %d pins", got, len(s.pins))
+	if got := kept(s, "served", "more"); !slices.Equal(got, []string{"more"}) || len(s.pins) != 0 {
+		t.Errorf("kept %q, %d pins", got, len(s.pins)) // it finished first
 	}
 }
 

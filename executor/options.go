@@ -62,6 +62,7 @@ type config struct {
 	keepNumber   int
 	keeps        bool // KeepFinished was given
 	interceptors []a2asrv.CallInterceptor
+	push         *Push // nil without push notifications
 
 	// The server.
 	prefix      string

@@ -64,7 +64,7 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 // (A2A v1.0 section 3.1.5).
 func (p *protocol) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a2a.Task, error) {
 	for pause := time.Millisecond; ; pause *= 2 {
-		t, err := p.RequestHandler.CancelTask(ctx, req)
+		t, err := p.RequestHandler.CancelTask(withWork(ctx), req)
 		if err == nil {
 			restoreEmpty(t) // a copy that the host made
 			return t, nil

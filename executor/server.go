@@ -85,7 +85,7 @@ func (s *Server) Card(base string) *a2a.AgentCard {
 		Name:                c.agent.Name(),
 		Description:         c.agent.Description(),
 		Version:             c.version,
-		Capabilities:        *capabilities(),
+		Capabilities:        *c.capabilities(),
 		SupportedInterfaces: interfaces,
 		DefaultInputModes:   slices.Clone(c.inputModes),
 		DefaultOutputModes:  slices.Clone(c.outputModes),

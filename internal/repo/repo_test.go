@@ -31,7 +31,7 @@ var mayImport = map[string][]string{
 	"errcode/catalog":       {"errcode"},
 	"flow":                  {"errcode", "hitl", "stream"},
 	"agent":                 {"errcode", "hitl", "stream", "flow"},
-	"executor":              {"errcode", "hitl", "stream", "flow", "agent"},
+	"executor":              {"errcode", "errcode/retry", "hitl", "stream", "flow", "agent"}, // retry: push notifications
 	"executor/executortest": {"errcode", "hitl", "stream", "flow", "agent", "executor"},
 }
 
