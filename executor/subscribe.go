@@ -63,11 +63,19 @@ func (p *protocol) tellEnd(ctx context.Context, id a2a.TaskID, yield func(a2a.Ev
 //
 // The host loses a subscription that comes while it clears a run away: it waits
 // for ever. So only a run that works is followed, and when that has ended and
-// nothing comes any more, the stored task is the last event.
+// nothing comes any more, the stored task is the last event. The host also
+// begins with the task as it is stored: before the run is, that would be the end
+// of the turn before, so the run is awaited; and where its own end is stored
+// already, that is all there is to tell.
 func (p *protocol) follow(ctx context.Context, req *a2a.SubscribeToTaskRequest, yield func(a2a.Event, error) bool) (followed bool) {
 	r := p.exec.find(req.ID)
 	if !r.working() {
 		return false
+	}
+	select {
+	case <-r.published:
+	case <-r.gone:
+	case <-ctx.Done():
 	}
 	following, lost := context.WithCancel(ctx)
 	defer lost()
@@ -83,12 +91,23 @@ func (p *protocol) follow(ctx context.Context, req *a2a.SubscribeToTaskRequest, 
 		case err != nil && ctx.Err() == nil && !followed:
 			return false
 		}
+		over := !followed && endsTurn(ev)
 		followed = true
-		if !yield(authEvent(ev), err) {
+		if !yield(authEvent(ev), err) || over {
 			return true
 		}
 	}
 	return followed
+}
+
+// endsTurn reports whether a task is stored as one that no run works on.
+func endsTurn(ev a2a.Event) bool {
+	t, ok := ev.(*a2a.Task)
+	if !ok {
+		return false
+	}
+	state := authState(t.Status)
+	return state.Terminal() || state == a2a.TaskStateInputRequired || state == a2a.TaskStateAuthRequired
 }
 
 // giveUpAfter calls giveUp some time after gone is closed; it ends with ctx.
