@@ -3,8 +3,10 @@ package realerrors_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	azure "github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
@@ -17,6 +19,9 @@ import (
 
 	"github.com/a2aexec/a2aexec/errcode"
 )
+
+// longest is the longest delay there is, in milliseconds.
+const longest = math.MaxInt64 / int64(time.Millisecond)
 
 func googleErrors(t *testing.T) []sample {
 	t.Helper()
@@ -36,6 +41,8 @@ func googleErrors(t *testing.T) []sample {
 		{"404", call(reply{status: 404, body: `{"error":{"code":404,"message":"m"}}`}), want{code: errcode.NotFound, reason: "googleapi_error"}},
 		{"410", call(reply{status: 410}), want{code: errcode.NotFound, reason: "googleapi_error"}},
 		{"429", call(reply{status: 429, header: after}), want{errcode.RateLimited, "googleapi_error", false, 3000}},
+		{"429 for ever", call(reply{status: 429, header: map[string]string{"Retry-After": "10000000000"}}), want{errcode.RateLimited, "googleapi_error", false, longest}},
+		{"429 until a date", call(reply{status: 429, header: map[string]string{"Retry-After": "Fri, 31 Dec 9999 23:59:59 +0000"}}), want{errcode.RateLimited, "googleapi_error", false, longest}},
 		{"429 details", call(reply{status: 429, body: quotaBody}), want{errcode.RateLimited, "googleapi_error", false, 34500}},
 	}
 }
@@ -60,6 +67,8 @@ func azureErrors(t *testing.T) []sample {
 		{"404", call(reply{status: 404}), want{code: errcode.NotFound, reason: "response_error"}},
 		{"409", call(reply{status: 409}), want{code: errcode.Internal, reason: "response_error"}},
 		{"429", call(reply{status: 429, header: map[string]string{"x-ms-retry-after-ms": "250"}}), want{errcode.RateLimited, "response_error", false, 250}},
+		{"429 for ever", call(reply{status: 429, header: map[string]string{"retry-after-ms": "99999999999999999999"}}), want{errcode.RateLimited, "response_error", false, longest}},
+		{"429 twice", call(reply{status: 429, header: map[string]string{"retry-after-ms": "100", "Retry-After": "60"}}), want{errcode.RateLimited, "response_error", false, 60_000}},
 		{"503", call(reply{status: 503, header: map[string]string{"Retry-After": "4"}}), want{errcode.UpstreamUnavailable, "response_error", false, 4000}},
 	}
 }

@@ -1,6 +1,7 @@
 package realerrors_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -73,7 +74,10 @@ func check(t *testing.T, s sample) {
 	if s.err == nil {
 		t.Fatal("the library made no error")
 	}
-	for _, err := range []error{s.err, fmt.Errorf("call: %w", &errcode.ComponentInvokeError{Err: s.err})} {
+	for _, err := range []error{
+		s.err, fmt.Errorf("call: %w", &errcode.ComponentInvokeError{Err: s.err}),
+		fmt.Errorf("both: %w", errors.Join(errors.New("first"), fmt.Errorf("second: %w", s.err))),
+	} {
 		data, problem := errcode.Builder{}.Data(errcode.Default().Convert(err))
 		if problem != nil {
 			t.Fatal(problem)
