@@ -140,11 +140,16 @@ func (o foreignObject) retriable(code Code) bool {
 	return code.Retriable()
 }
 
+var (
+	nameFolder = strings.NewReplacer("_", "", "-", "")
+	codeFolder = strings.NewReplacer("-", "_", " ", "_")
+)
+
 // fold makes the names comparable. Of two names that become one the lesser decides.
 func fold(m map[string]any) map[string]any {
 	folded := make(map[string]any, len(m))
 	for _, k := range slices.Sorted(maps.Keys(m)) {
-		f := strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(k))
+		f := strings.ToLower(nameFolder.Replace(k))
 		if _, taken := folded[f]; !taken {
 			folded[f] = m[k]
 		}
@@ -176,7 +181,7 @@ func (o foreignObject) code() (raw any, code Code, known bool) {
 func codeFrom(v any) (Code, bool) {
 	switch v := v.(type) {
 	case string:
-		name := strings.ToUpper(strings.NewReplacer("-", "_", " ", "_").Replace(strings.TrimSpace(v)))
+		name := strings.ToUpper(codeFolder.Replace(strings.TrimSpace(v)))
 		if c := Code(name); c.Valid() {
 			return c, true
 		}

@@ -1,6 +1,7 @@
 package errcode
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -12,14 +13,15 @@ import (
 // ParseData decodes the value of a data part: a map, or anything that encodes to a JSON object.
 // Every fault in it is reported, each with the field and what was expected. What is lenient:
 // unknown fields are ignored, since the schema may grow, null counts as absent, a missing message
-// or retriable flag gets the default of the code.
+// or retriable flag gets the default of the code, a delay too large to count is the largest. Raw
+// JSON of more than [MaxData] bytes is refused before it is read.
 //
 // To read a failure that may come from another implementation, use [FromTask] and its siblings,
 // which make the best of faulty data.
 func ParseData(v any) (Data, error) {
 	m, ok := toObject(v)
 	if !ok {
-		return Data{}, errors.New("errcode: error data: expected an object")
+		return Data{}, errors.New("errcode: error data: expected an object, as raw JSON of at most 1 MiB")
 	}
 	d, faults := decodeData(m)
 	if len(faults) > 0 {
@@ -31,7 +33,23 @@ func ParseData(v any) (Data, error) {
 	return d, nil
 }
 
+// MaxData is the size, in bytes, of the largest raw JSON that is read.
+const MaxData = 1 << 20
+
+// toObject returns v as a plain object. Text and bytes are no objects, and cost nothing.
 func toObject(v any) (map[string]any, bool) {
+	switch v := v.(type) {
+	case json.RawMessage:
+		if len(v) > MaxData {
+			return nil, false
+		}
+	case *json.RawMessage:
+		if v != nil && len(*v) > MaxData {
+			return nil, false
+		}
+	case []byte, string, nil:
+		return nil, false
+	}
 	out, _ := plain.Value(v)
 	m, ok := out.(map[string]any)
 	return m, ok
