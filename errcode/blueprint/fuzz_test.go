@@ -18,6 +18,7 @@ func FuzzParseEnvelope(f *testing.F) {
 		seedTimeout, seedValidation, ``, `{}`, `{"error":"x"}`, `{"error":{"code":"NEW"}}`,
 		`{"error":{"code":"RATE_LIMITED","message":1,"details":[],"retry":[]}}`,
 		`{"error":{"code":"PERMISSION_DENIED","details":{"application_error":{"errorCode":"GUARDRAIL_BLOCKED","guardrail":{"violationCategory":"PII"}}}}}`,
+		`{"error":{"code":"VERSION_INCOMPATIBLE","details":{"application_error":{"errorCode":"RATE_LIMITED","errorReason":"r","retriable":true}},"retry":{"suggested_delay_ms":"1e999"}}}`,
 		`{"error":{"code":"SKILL_NOT_FOUND","details":{"application_error":{"details":{"violations":1}},"violations":[{"field":"/a","x":1}]}}}`,
 	} {
 		f.Add(503, []byte(s))
@@ -31,6 +32,9 @@ func FuzzParseEnvelope(f *testing.F) {
 		if err != nil {
 			_ = typed(t, err)
 			return
+		}
+		if e := env.Err(); env.Error.Code.Never() && e.Retriable() && !e.Code().Never() {
+			t.Fatalf("%s became %v, retriable", env.Error.Code, e)
 		}
 		asIs := errcode.Builder{Redact: func(s string) string { return s }, MaxMessage: blueprint.MaxBody}
 		first, err := asIs.Data(env.Err())

@@ -146,3 +146,73 @@ func TestDelayThatDoesNotFit(t *testing.T) {
 		})
 	}
 }
+
+// TestEdgesOfTheBudget: what the attempts take counts, and a hook may end it all.
+func TestEdgesOfTheBudget(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name   string
+		budget time.Duration
+		took   time.Duration // by each attempt
+		calls  int
+	}{
+		{"the first attempt takes it all", time.Second, time.Second, 1},
+		{"the first attempt takes more", time.Second, time.Hour, 1},
+		{"the first wait just fits", 1200 * time.Millisecond, time.Second, 2},
+		{"the first wait misses by a nanosecond", 1200*time.Millisecond - 1, time.Second, 1},
+		{"a nanosecond", 1, 0, 1},
+		{"no budget", 0, time.Hour, 5},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			clock, calls := newFakeClock(), 0
+			_, err := retry.Do(t.Context(), func(context.Context) (int, error) {
+				calls++
+				clock.advance(tc.took)
+				return 0, errDown
+			}, retry.WithClock(clock), retry.Jitter(0), retry.MaxAttempts(5), retry.Budget(tc.budget))
+			if calls != tc.calls || !errcode.Is(err, errcode.UpstreamUnavailable) {
+				t.Errorf("%d calls, want %d: %v", calls, tc.calls, err)
+			}
+		})
+	}
+}
+
+// TestHookThatCancels: no wait is begun, and no attempt, once ctx is done.
+func TestHookThatCancels(t *testing.T) {
+	t.Parallel()
+	for _, delay := range []time.Duration{0, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			start := time.Now()
+			down := errDown.With(errcode.RetryAfter(delay))
+			fn, calls := fails(down)
+			_, err := retry.Do(ctx, fn, retry.OnRetry(func(context.Context, retry.Attempt) { cancel() }))
+			if *calls != 1 || time.Since(start) != 0 || !errors.Is(err, context.Canceled) || !errors.Is(err, down) {
+				t.Errorf("%d calls, %v, %v", *calls, time.Since(start), err)
+			}
+		})
+	}
+}
+
+// TestDeadlineDuringAnAttempt: the deadline decides, and the attempts before it are counted.
+func TestDeadlineDuringAnAttempt(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		calls := 0
+		_, err := retry.Do(ctx, func(ctx context.Context) (int, error) {
+			if calls++; calls == 1 {
+				return 0, errDown
+			}
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}, retry.MaxAttempts(0))
+		var e *errcode.Error
+		if !errors.As(err, &e) || calls != 2 || e.Code() != errcode.UpstreamTimeout || e.Retried() != 1 {
+			t.Errorf("%d calls, %v, retried %d", calls, err, e.Retried())
+		}
+	})
+}
