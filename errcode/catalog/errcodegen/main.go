@@ -79,7 +79,25 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	case (s.out == "") != (s.pkg == ""):
 		return s, errors.New("-out and -pkg go together")
 	}
-	return s, nil
+	return s, s.apart()
+}
+
+// apart makes sure that no file is written over another, least of all over the catalogue.
+func (s settings) apart() error {
+	taken := make(map[string]bool)
+	for in := range strings.SplitSeq(s.in, ",") {
+		taken[filepath.Clean(in)] = true
+	}
+	for _, out := range []string{s.out, s.md} {
+		if out == "" {
+			continue
+		}
+		if taken[filepath.Clean(out)] {
+			return fmt.Errorf("%s is used for two things", out)
+		}
+		taken[filepath.Clean(out)] = true
+	}
+	return nil
 }
 
 // file is one that should be there, with its content.
