@@ -139,8 +139,11 @@ func isURI(s string) bool {
 		return false
 	}
 	u, err := url.Parse(s)
-	if err != nil || !u.IsAbs() {
+	if err != nil || !u.IsAbs() || strings.Count(s, "#") > 1 {
 		return false
+	}
+	if strings.ContainsAny(strings.Replace(s, u.Host, "", 1), "[]") {
+		return false // brackets belong to the host
 	}
 	if u.Scheme == "http" || u.Scheme == "https" {
 		return u.Hostname() != ""

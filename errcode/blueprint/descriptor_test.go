@@ -85,6 +85,8 @@ func TestDescriptorViolations(t *testing.T) {
 		{"only a port", `{"capability_type":"api","endpoint":{"url":"http://:80"}}`, nil, []errcode.Violation{badURI("http://:80")}},
 		{"only a scheme", `{"capability_type":"api","endpoint":{"url":"urn:"}}`, nil, []errcode.Violation{badURI("urn:")}},
 		{"space", `{"capability_type":"api","endpoint":{"url":"https://a.b/c d"}}`, nil, []errcode.Violation{badURI("https://a.b/c d")}},
+		{"two fragments", `{"capability_type":"api","endpoint":{"url":"https://a.b/#c#d"}}`, nil, []errcode.Violation{badURI("https://a.b/#c#d")}},
+		{"brackets in the path", `{"capability_type":"api","endpoint":{"url":"https://[::1]/[c]"}}`, nil, []errcode.Violation{badURI("https://[::1]/[c]")}},
 		{"bad escape", `{"capability_type":"api","endpoint":{"url":"https://a.b/%zz"}}`, nil, []errcode.Violation{badURI("https://a.b/%zz")}},
 		{"long", `{"capability_type":"` + strings.Repeat("é", 200) + `","endpoint":{"url":"https://a.b"}}`, nil, []errcode.Violation{
 			{Field: "/capability_type", Expected: enum, Actual: strings.Repeat("é", 128) + "…", Message: "Invalid enum value"},
