@@ -3,6 +3,8 @@ package blueprint_test
 import (
 	"encoding/json"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -109,6 +111,30 @@ func TestPropertyRoundTripLosesNothing(t *testing.T) {
 		}
 		if again := blueprint.FromData(got); !cmp.Equal(env, again) {
 			t.Fatalf("the second envelope differs:\n%s", cmp.Diff(env, again))
+		}
+	})
+}
+
+// TestPropertyTripOverHTTPLosesNothing: neither the status nor the header changes what the envelope says.
+func TestPropertyTripOverHTTPLosesNothing(t *testing.T) {
+	t.Parallel()
+	asIs := errcode.Builder{Redact: func(s string) string { return s }}
+	rapid.Check(t, func(t *rapid.T) {
+		e := drawError(t).With(errcode.CorrelationID("0198-abc"))
+		sent, err := errcode.Builder{}.Data(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		r := httptest.NewRequest(http.MethodPost, "/skills", http.NoBody)
+		blueprint.Handler(func(http.ResponseWriter, *http.Request) error { return e }).ServeHTTP(w, r)
+		resp := w.Result()
+		got, err := asIs.Data(errcode.Default().Convert(blueprint.FromResponse(resp)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(sent, got); diff != "" {
+			t.Fatalf("lost on the way (-sent +received):\n%s\nstatus %d, header %v", diff, resp.StatusCode, resp.Header)
 		}
 	})
 }
