@@ -54,13 +54,13 @@ func asHeader(v reflect.Value) http.Header {
 func hasHeader(t reflect.Type) bool {
 	return hasField(t, func(f reflect.StructField) bool {
 		return ofAnswer(f) && isHeader(f.Type, f.Name)
-	}) || len(headerMethods(t, headerMethodNames)) > 0
+	}) || len(headerMethods(t)) > 0
 }
 
 // headerReaders finds where errors of type t may hold the header of the answer: a method, a field
 // or, one level down, a field of a field.
 func headerReaders(t reflect.Type) []headerReader {
-	readers := headerMethods(t, append(slices.Clone(headerMethodNames), responseMethodNames...))
+	readers := append(headerMethods(t), answerMethods(t)...)
 	s := structOf(t)
 	if s == nil {
 		return readers
@@ -106,29 +106,33 @@ func headerOf(r *http.Response) http.Header {
 	return r.Header
 }
 
-// The usual methods that give a header or an answer.
-var (
-	headerMethodNames   = []string{"Header", "Headers", "ResponseHeader", "ResponseHeaders", "Meta"}
-	responseMethodNames = []string{"Response", "HTTPResponse", "RawResponse"}
-)
+// headerMethods finds the usual methods that give a header. They are interfaces, not names: a lookup
+// by name would make the linker keep every method of the program.
+func headerMethods(t reflect.Type) (readers []headerReader) {
+	readers = appendMethod(readers, t, func(e interface{ Header() http.Header }) http.Header { return e.Header() })
+	readers = appendMethod(readers, t, func(e interface{ Headers() http.Header }) http.Header { return e.Headers() })
+	readers = appendMethod(readers, t, func(e interface{ ResponseHeader() http.Header }) http.Header { return e.ResponseHeader() })
+	readers = appendMethod(readers, t, func(e interface{ Meta() http.Header }) http.Header { return e.Meta() })
+	readers = appendMethod(readers, t, func(e interface{ Header() map[string][]string }) http.Header { return e.Header() })
+	return appendMethod(readers, t, func(e interface{ Headers() map[string][]string }) http.Header { return e.Headers() })
+}
 
-// headerMethods finds the methods of t with one of the names that give a header or an answer.
-func headerMethods(t reflect.Type, names []string) (readers []headerReader) {
-	for _, name := range names {
-		m, ok := t.MethodByName(name)
-		if !ok || m.Type.NumIn() != 1 || m.Type.NumOut() != 1 {
-			continue
-		}
-		call := func(err error) reflect.Value { return reflect.ValueOf(err).MethodByName(name).Call(nil)[0] }
-		switch out := m.Type.Out(0); {
-		case out == responseType:
-			readers = append(readers, func(err error) http.Header {
-				r, _ := reflect.TypeAssert[*http.Response](call(err))
-				return headerOf(r)
-			})
-		case isHeader(out, name):
-			readers = append(readers, func(err error) http.Header { return asHeader(call(err)) })
-		}
+// answerMethods finds the usual methods that give an answer.
+func answerMethods(t reflect.Type) (readers []headerReader) {
+	readers = appendMethod(readers, t, func(e interface{ Response() *http.Response }) http.Header { return headerOf(e.Response()) })
+	readers = appendMethod(readers, t, func(e interface{ HTTPResponse() *http.Response }) http.Header { return headerOf(e.HTTPResponse()) })
+	return appendMethod(readers, t, func(e interface{ RawResponse() *http.Response }) http.Header { return headerOf(e.RawResponse()) })
+}
+
+func appendMethod[I any](readers []headerReader, t reflect.Type, read func(I) http.Header) []headerReader {
+	if !t.Implements(reflect.TypeFor[I]()) {
+		return readers
 	}
-	return readers
+	return append(readers, func(err error) http.Header {
+		e, ok := err.(I)
+		if !ok {
+			return nil
+		}
+		return read(e)
+	})
 }
