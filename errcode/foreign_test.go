@@ -214,7 +214,7 @@ func TestFromTaskOfHostileShape(t *testing.T) {
 		deep = map[string]any{"error": deep, "errordata": map[string]any{"error": "x"}}
 	}
 	wide := map[string]any{}
-	for i := range 100_000 {
+	for i := range 20_000 {
 		wide[fmt.Sprint("k", i)] = map[string]any{"error": "x"}
 	}
 	cyclic := map[string]any{}

@@ -50,10 +50,11 @@ func asHeader(v reflect.Value) http.Header {
 	}
 }
 
-// hasHeader reports whether t itself has a header, as a field or as a method.
+// hasHeader reports whether t itself has a header of HTTP, as a field or as a method. A map of single
+// texts is none: messages of other protocols have such.
 func hasHeader(t reflect.Type) bool {
 	return hasField(t, func(f reflect.StructField) bool {
-		return ofAnswer(f) && isHeader(f.Type, f.Name)
+		return ofAnswer(f) && isHeader(f.Type, f.Name) && f.Type.ConvertibleTo(headerType)
 	}) || len(headerMethods(t)) > 0
 }
 

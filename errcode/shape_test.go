@@ -67,6 +67,10 @@ type (
 		Code    int
 		Headers map[string][]string
 	}
+	codeTextsError struct {
+		Code    int
+		Headers map[string]string
+	}
 	codeMethodError  struct{ Code int }
 	codeRequestError struct {
 		Code           int
@@ -102,6 +106,7 @@ type (
 
 func (*codeStatusError) Error() string { return "e" }
 func (*codeFieldsError) Error() string { return "e" }
+func (*codeTextsError) Error() string  { return "e" }
 func (*codeMapError) Error() string    { return "e" }
 func (*codeMethodError) Error() string { return "e" }
 func (*codeMethodError) Header() map[string][]string {
@@ -207,6 +212,7 @@ func TestShapes(t *testing.T) {
 		{"a delay that is none", headersError{429, http.Header{"Retry-After-Ms": {"NaN"}, "Retry-After": {"-1"}}}, rate("headers_error")},
 		{"Code beside a text called Status", &codeStatusError{429, "failed"}, class(errcode.Internal, "code_status_error")},
 		{"Code beside a map that is no header", &codeFieldsError{429, map[string][]string{"name": {"missing"}}}, class(errcode.Internal, "code_fields_error")},
+		{"Code beside a map of single texts", &codeTextsError{429, map[string]string{"Retry-After": "7"}}, class(errcode.Internal, "code_texts_error")},
 		{"Code beside a common map of headers", &codeMapError{429, seven}, after(rate("code_map_error"), 7*time.Second)},
 		{"Code beside a method Header", &codeMethodError{429}, after(rate("code_method_error"), 7*time.Second)},
 		{"Code beside the header that was sent", &codeRequestError{429, seven}, class(errcode.Internal, "code_request_error")},

@@ -22,6 +22,9 @@
 //	ENDPOINT_UNREACHABLE  502, 503  UPSTREAM_UNAVAILABLE                        retried
 //	VERSION_INCOMPATIBLE  422       INVALID_INPUT, reason version_incompatible  never retried
 //
+// Never holds whatever the details say: beside such a code the application_error of another one is
+// not retriable, and what may call itself retriable has a code that says [errcode.Code.Never].
+//
 // The chapter gives VALIDATION_ERROR no status, since validation is local; over HTTP it is 400.
 // Of 502 and 503 the latter is sent when clients should come back. Codes of package errcode without
 // one here take the nearest: GUARDRAIL_BLOCKED is sent as PERMISSION_DENIED, RATE_LIMITED and
