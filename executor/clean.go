@@ -157,6 +157,7 @@ func (c *clean) clean(ctx context.Context, id a2a.TaskID, err error) error {
 		return nil
 	}
 	out := c.public(ctx, err)
+	markFailure(ctx, out)
 	if id != "" {
 		out.meta["taskId"] = string(id)
 	}

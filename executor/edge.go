@@ -30,13 +30,16 @@ func tidy(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		reached := new(atomic.Bool)
 		ctx := context.WithValue(r.Context(), reachedKey{}, reached)
-		next.ServeHTTP(&tidyWriter{ResponseWriter: w, reached: reached}, r.WithContext(ctx))
+		failure := new(atomic.Pointer[protocolError])
+		ctx = context.WithValue(ctx, failureKey{}, failure)
+		next.ServeHTTP(&tidyWriter{ResponseWriter: w, reached: reached, failure: failure}, r.WithContext(ctx))
 	})
 }
 
 type tidyWriter struct {
 	http.ResponseWriter
 	reached *atomic.Bool
+	failure *atomic.Pointer[protocolError]
 }
 
 // Write passes b on. The bindings write an error, alone or as the data of a
@@ -45,10 +48,14 @@ func (w *tidyWriter) Write(b []byte) (int, error) {
 	if h := w.Header(); h.Get("Content-Type") == "" {
 		h.Set("Content-Type", mediaJSON)
 	}
-	if w.reached.Load() {
-		return w.ResponseWriter.Write(b)
+	fixed := b
+	switch e := w.failure.Load(); {
+	case !w.reached.Load():
+		fixed = tidyError(b)
+	case e != nil && e.kind.sentinel == errUnavailable: //nolint:errorlint // our own table's value
+		fixed = unavailableBody(b)
 	}
-	if _, err := w.ResponseWriter.Write(tidyError(b)); err != nil {
+	if _, err := w.ResponseWriter.Write(fixed); err != nil {
 		return 0, err
 	}
 	return len(b), nil

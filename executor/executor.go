@@ -26,7 +26,9 @@ type agentExecutor struct {
 var _ a2asrv.AgentExecutor = (*agentExecutor)(nil)
 
 func newAgentExecutor(c *config) *agentExecutor {
-	return &agentExecutor{config: c, registry: newRegistry()}
+	x := &agentExecutor{config: c, registry: newRegistry()}
+	x.slots = newSlots(c.maxRuns, c.retryAfter)
+	return x
 }
 
 // Execute publishes the task, runs the agent's code, forwards its events and
@@ -41,6 +43,7 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 		defer cancel(nil)
 		r := newRun(x.config, openingTask(ec, time.Now()), requestOf(ec, callFrom(ctx)))
 		r.cancel = cancel
+		r.returned = func() { x.codeReturned(r) }
 		x.hold(r, callFrom(ctx).ticket)
 		x.begin(r, callFrom(ctx).ticket)
 		if !yield(r.task, nil) || !r.awaitPublished(ctx) {

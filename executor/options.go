@@ -47,6 +47,8 @@ type config struct {
 	grace      time.Duration
 	buffer     stream.Buffer
 	backlog    backlog
+	maxRuns    int
+	retryAfter time.Duration
 	runTimeout time.Duration
 	inactivity time.Duration
 

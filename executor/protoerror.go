@@ -2,7 +2,9 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"strings"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/errordetails"
@@ -10,6 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/a2aexec/a2aexec/errcode"
@@ -25,6 +28,11 @@ type kind struct {
 	grpc     codes.Code
 	text     string
 }
+
+// errUnavailable is what the protocol has no sentinel for: the server cannot take
+// the request now. Over JSON-RPC it is an internal error (A2A v1.0 section 3.3.2,
+// system errors); the error's data tell it apart.
+var errUnavailable = errors.New("unavailable")
 
 // kinds is in the order of precedence: an error chain with two sentinels (the
 // host makes some) is told as the first, always.
@@ -44,6 +52,7 @@ var kinds = []kind{
 	{a2a.ErrMethodNotFound, codes.Unimplemented, "Method not found."},
 	{a2a.ErrInvalidParams, codes.InvalidArgument, "Invalid parameters."},
 	{a2a.ErrInvalidAgentResponse, codes.Internal, "The agent's response was invalid."},
+	{errUnavailable, codes.Unavailable, "The server cannot take the request now."},
 	{a2a.ErrServerError, codes.Internal, "Server error."},
 	{context.Canceled, codes.Canceled, "The request was canceled."},
 	{context.DeadlineExceeded, codes.DeadlineExceeded, "The request ran out of time."},
@@ -85,6 +94,7 @@ type protocolError struct {
 	meta       map[string]string
 	violations []errcode.Violation
 	extra      []*errordetails.Typed
+	delay      *time.Duration // after which to try again
 }
 
 func newProtocolError(k kind, text string) *protocolError {
@@ -100,6 +110,12 @@ func refuse(sentinel error, text string) *protocolError {
 	return newProtocolError(k, text)
 }
 
+// retryAfter adds the delay after which a client may try again.
+func (e *protocolError) retryAfter(d time.Duration) *protocolError {
+	e.delay = &d
+	return e
+}
+
 func (e *protocolError) Error() string { return e.text }
 
 // Unwrap gives the host a fresh a2a.Error, for the host's own helpers change
@@ -112,7 +128,7 @@ func (e *protocolError) Unwrap() error {
 	if len(e.violations) > 0 {
 		out = out.WithTypedDetails(errordetails.NewTyped(badRequestType, map[string]any{"fieldViolations": e.fieldViolations()}))
 	}
-	return out.WithTypedDetails(e.extra...)
+	return out.WithTypedDetails(e.extra...).WithTypedDetails(e.delayed()...)
 }
 
 const badRequestType = "type.googleapis.com/google.rpc.BadRequest"
@@ -141,6 +157,12 @@ func (e *protocolError) GRPCStatus() *status.Status {
 	}
 	for _, d := range e.extra {
 		if s, err := structpb.NewStruct(d.Value); err == nil {
+			details = append(details, s)
+		}
+	}
+	if e.delay != nil {
+		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(*e.delay)})
+		if s, err := structpb.NewStruct(e.data()); err == nil {
 			details = append(details, s)
 		}
 	}

@@ -20,6 +20,7 @@ type registry struct {
 	idle     chan struct{}                         // closed when draining and nothing is left
 	watchers map[a2a.TaskID]map[chan struct{}]bool // who waits for a task to move on
 	timers   map[*time.Timer]bool                  // of parked tasks
+	slots    slots
 }
 
 func newRegistry() *registry {
@@ -36,6 +37,7 @@ type ticket struct {
 	used  bool
 	back  bool   // whoever sent the message has the answer
 	unpin func() // or nil; see agentExecutor.hold
+	slot  bool   // it counts as a run
 }
 
 // Why a message is not admitted.
@@ -54,11 +56,15 @@ func (g *registry) admit(task a2a.TaskID) (*ticket, error) {
 		return nil, errDraining
 	case task != "" && (g.awaited[task] || g.byTask[task].working()):
 		return nil, errBusy
+	case g.isFull():
+		return nil, g.slots.full
 	case task != "":
 		g.awaited[task] = true
 	}
 	g.admitted++
-	return &ticket{task: task}, nil
+	t := &ticket{task: task}
+	g.takeSlot(t)
+	return t, nil
 }
 
 // working reports whether the run has not handed over its ending yet.
@@ -79,6 +85,7 @@ func (r *run) working() bool {
 func (g *registry) giveBack(t *ticket) {
 	g.mu.Lock()
 	g.use(t)
+	g.returnSlot(&t.slot)
 	t.back = true
 	unpin := t.unpin
 	g.checkIdle()
@@ -101,6 +108,7 @@ func (g *registry) use(t *ticket) {
 func (g *registry) begin(r *run, t *ticket) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.moveSlot(t, r)
 	g.use(t)
 	g.byTask[r.task.ID] = r
 	g.running[r] = true
@@ -117,6 +125,7 @@ func (g *registry) leave(r *run) {
 	if g.byTask[r.task.ID] == r {
 		delete(g.byTask, r.task.ID)
 	}
+	g.returnSlot(&r.slot)
 	r.left()
 }
 

@@ -44,6 +44,8 @@ type run struct {
 	gone      chan struct{}           // closed when the ending is stored
 	left      func()                  // closes gone, once
 	unpin     func()                  // lets the store forget the task
+	returned  func()                  // tells that the user's code has returned
+	slot      bool                    // it counts as a run; guarded by the registry's lock
 	cancel    context.CancelCauseFunc // stops the user's code, with the reason
 
 	mu      sync.Mutex
@@ -187,6 +189,7 @@ func (a alarm) stop() {
 func (r *run) handle(ctx context.Context, returned chan<- struct{}) {
 	var o *Outcome
 	defer func() {
+		r.returned()
 		r.done <- o
 		close(returned)
 	}()
