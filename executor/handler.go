@@ -41,6 +41,7 @@ func (h *Handler) Abandoned() int64 { return h.exec.abandoned.Load() }
 //	clean         every error gets one sentinel and a public text; it is
 //	              outermost so that an interceptor's error passes it too
 //	interceptors  the user's: authentication knows the caller from here on
+//	inputs        messages made of plain values, and not too large
 //	protocol      the host's answers corrected to the specification; it needs
 //	              the caller, and must see a request before the host makes a task
 //	host          transports' view of tasks, subscriptions, the task store
@@ -62,7 +63,7 @@ func newHandler(c *config) *Handler {
 		opts = append(opts, exec.pushNotifications())
 	}
 	host := a2asrv.NewHandler(exec, opts...)
-	inner := &protocol{RequestHandler: host, config: c, exec: exec}
+	inner := inputs{&protocol{RequestHandler: host, config: c, exec: exec}, c}
 	intercepted := &a2asrv.InterceptedHandler{Handler: inner, Interceptors: c.interceptors, Logger: c.logger}
 	return &Handler{RequestHandler: &clean{next: intercepted, config: c}, exec: exec, inner: inner}
 }

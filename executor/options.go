@@ -48,6 +48,10 @@ type config struct {
 	buffer     stream.Buffer
 	backlog    backlog
 	maxRuns    int
+	maxParts   int
+	maxInput   int64
+	maxOutput  int64
+	errOutput  *errcode.Error // a run exceeded maxOutput
 	retryAfter time.Duration
 	runTimeout time.Duration
 	inactivity time.Duration
@@ -97,6 +101,8 @@ func newConfig(a *agent.Agent, opts []Option, limit scope) (*config, error) {
 		version:         "0.0.0",
 		inputModes:      []string{"text/plain", "application/json"},
 		outputModes:     []string{"text/plain", "application/json"},
+		maxParts:        defaultMaxParts,
+		maxInput:        defaultMaxInput,
 		keepAge:         defaultKeepAge,
 		keepNumber:      defaultKeepNumber,
 		shutdownTimeout: 10 * time.Second,

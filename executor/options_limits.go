@@ -25,3 +25,39 @@ func MaxRuns(n int, retryAfter time.Duration) Option {
 		return notNegative(retryAfter)
 	}}
 }
+
+// MaxInput bounds a message: how many parts it has, and how many bytes are in
+// them (of texts, files, JSON values and metadata, about). What is larger is refused as invalid params, with a
+// field violation that names the limit, before a task exists. Over HTTP and
+// gRPC a request is also bounded as a whole. 0 is no limit. Default: 1,000 parts and 10 MiB.
+func MaxInput(parts int, bytes int64) Option {
+	return Option{name: "MaxInput", apply: func(c *config) error {
+		if parts < 0 || bytes < 0 {
+			return fmt.Errorf("%d parts, %d bytes: expected 0 or more", parts, bytes)
+		}
+		c.maxParts, c.maxInput = parts, bytes
+		return nil
+	}}
+}
+
+// MaxOutput bounds what a run may produce: the bytes, about, of all that it
+// streams and returns and of its progress messages. A write beyond it fails,
+// the code's context is cancelled, and the task fails with INTERNAL_ERROR,
+// reason output_too_large, not retriable: the agent is at fault, and running it
+// again would not help. What fits of its artifacts is kept. Default: 0, no limit.
+func MaxOutput(bytes int64) Option {
+	return Option{name: "MaxOutput", apply: func(c *config) error {
+		if bytes < 0 {
+			return fmt.Errorf("%d: expected 0 or more", bytes)
+		}
+		c.maxOutput = bytes
+		c.errOutput = outputTooLarge(bytes)
+		return nil
+	}}
+}
+
+// The defaults of [MaxInput].
+const (
+	defaultMaxParts = 1000
+	defaultMaxInput = 10 << 20
+)

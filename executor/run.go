@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -46,6 +47,7 @@ type run struct {
 	unpin     func()                  // lets the store forget the task
 	returned  func()                  // tells that the user's code has returned
 	slot      bool                    // it counts as a run; guarded by the registry's lock
+	output    atomic.Int64            // bytes written so far
 	cancel    context.CancelCauseFunc // stops the user's code, with the reason
 
 	mu      sync.Mutex
@@ -126,19 +128,19 @@ func (r *run) forward(ctx context.Context, yield func(a2a.Event) bool) (o Outcom
 			wrote = true
 			if !yield(ev) {
 				r.cancel(errHostStopped)
-				return r.stoppedBy(stopCause(ctx)), wrote, false
+				return r.stoppedBy(r.stopCause(ctx)), wrote, false
 			}
 			idle.reset()
 		case o := <-r.done:
 			switch {
 			case ctx.Err() != nil:
-				return r.stoppedBy(stopCause(ctx)), wrote, true
+				return r.stoppedBy(r.stopCause(ctx)), wrote, true
 			case o == nil:
 				return r.stoppedBy(errHandlerExited), wrote, true
 			}
 			return *o, wrote, true
 		case <-ctx.Done():
-			return r.stoppedBy(stopCause(ctx)), wrote, true
+			return r.stoppedBy(r.stopCause(ctx)), wrote, true
 		case <-whole.c:
 			return r.ranOut("run_timeout", r.runTimeout), wrote, true
 		case <-idle.c:
@@ -203,6 +205,7 @@ func (r *run) handle(ctx context.Context, returned chan<- struct{}) {
 	if ctx.Err() != nil {
 		return // somebody else has the last word
 	}
+	res, err = r.fit(res, err)
 	settled := r.settle(ctx, res, err)
 	o = &settled
 }

@@ -72,7 +72,7 @@ func (w *Writer) hold(a *artifact, p Part) error {
 		w.waiting = append(w.waiting, a)
 	}
 	a.held.add(p)
-	w.size += p.size()
+	w.size += p.Size()
 	if w.size >= w.buffer.Bytes {
 		return w.flush()
 	}
@@ -94,7 +94,9 @@ func (w *Writer) flush() error {
 	w.waiting, w.progress, w.size = nil, "", 0
 	for _, a := range waiting {
 		a.waits = false
-		if err := w.emit(Chunk{Artifact: a.info, Parts: a.held.take(), Append: true}); err != nil {
+		parts := a.held.take()
+		if err := w.emit(Chunk{Artifact: a.info, Parts: parts, Append: true}); err != nil {
+			a.held.parts = parts // the code was told that they are taken: they close the artifact
 			return err
 		}
 	}
@@ -143,33 +145,4 @@ func (w *Writer) disarm() {
 		w.timer.Stop()
 		w.timer = nil
 	}
-}
-
-// size is about how many bytes the part takes.
-func (p Part) size() int {
-	switch p.kind {
-	case KindText:
-		return len(p.text)
-	case KindFile:
-		return len(p.file.Bytes) + len(p.file.URI) + len(p.file.Name)
-	default:
-		return sizeOf(p.data)
-	}
-}
-
-func sizeOf(v any) int {
-	n := 8
-	switch v := v.(type) {
-	case string:
-		n = len(v)
-	case map[string]any:
-		for k, e := range v {
-			n += len(k) + sizeOf(e)
-		}
-	case []any:
-		for _, e := range v {
-			n += sizeOf(e)
-		}
-	}
-	return n
 }

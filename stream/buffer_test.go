@@ -250,3 +250,79 @@ func legal(t *testing.T, chunks []stream.Chunk) {
 		}
 	}
 }
+
+// refusing is a sink that takes an artifact's first chunk, and then nothing.
+type refusing struct{ taken int }
+
+func (r *refusing) Chunk(stream.Chunk) error {
+	if r.taken++; r.taken > 1 {
+		return stream.ErrClosed
+	}
+	return nil
+}
+
+func (*refusing) Progress(string) error { return nil }
+
+// TestBufferKeepsWhatCouldNotBeFlushed: the code was told that it is taken, so
+// where a run ends while it is being flushed, it closes the artifact.
+func TestBufferKeepsWhatCouldNotBeFlushed(t *testing.T) {
+	t.Parallel()
+	ends := map[string]func(*stream.Writer){
+		"by its time": func(*stream.Writer) { time.Sleep(time.Second) },
+		"by its size": func(w *stream.Writer) { _ = w.Text(strings.Repeat("x", buffer.Bytes)) },
+		"by a close":  func(w *stream.Writer) { _ = w.Artifact("").Close() },
+	}
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w, control := stream.NewBuffered(&refusing{}, buffer)
+				for _, text := range []string{"first ", "held ", "back"} {
+					if err := w.Text(text); err != nil {
+						t.Fatal(err)
+					}
+				}
+				end(w)
+				_, closing := control.Close()
+				if got := textIn(closing, ""); !strings.HasPrefix(got, "held back") || len(closing) != 1 || !closing[0].Last {
+					t.Errorf("closing: got %q in %d chunks", got, len(closing))
+				}
+			})
+		})
+	}
+}
+
+// room is a sink that takes so many bytes.
+type room struct {
+	recorder
+	left int
+}
+
+func (r *room) Take(size int) error {
+	if r.left -= size; r.left < 0 {
+		return errors.New("no room")
+	}
+	return nil
+}
+
+// TestLimiterIsAskedBeforeAnythingIsTaken, buffered or not.
+func TestLimiterIsAskedBeforeAnythingIsTaken(t *testing.T) {
+	t.Parallel()
+	for name, b := range map[string]stream.Buffer{"buffered": buffer, "not": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &room{left: 10}
+			w, control := stream.NewBuffered(r, b)
+			errs := []error{w.Text("12345"), w.Progress("678"), w.File(stream.File{Bytes: []byte("90")}), w.Text("!"), w.Progress("!"), w.Data(1)}
+			for i, err := range errs {
+				if (err != nil) != (i >= 3) {
+					t.Errorf("write %d: got %v", i, err)
+				}
+			}
+			_, closing := control.Close()
+			if got := textIn(slices.Concat(r.sent(), closing), ""); got != "12345" {
+				t.Errorf("sent %q", got)
+			}
+		})
+	}
+}

@@ -110,6 +110,35 @@ func (p Part) File() File { return p.file }
 // Dropped lists what [DataPart] left out, each as a JSON Pointer and a reason.
 func (p Part) Dropped() []string { return slices.Clone(p.dropped) }
 
+// Size is about how many bytes the part takes.
+func (p Part) Size() int {
+	switch p.kind {
+	case KindText:
+		return len(p.text)
+	case KindFile:
+		return len(p.file.Bytes) + len(p.file.URI) + len(p.file.Name)
+	default:
+		return sizeOf(p.data)
+	}
+}
+
+func sizeOf(v any) int {
+	n := 8
+	switch v := v.(type) {
+	case string:
+		n = len(v)
+	case map[string]any:
+		for k, e := range v {
+			n += len(k) + sizeOf(e)
+		}
+	case []any:
+		for _, e := range v {
+			n += sizeOf(e)
+		}
+	}
+	return n
+}
+
 // empty reports whether the part says nothing: an empty text, or a null, which
 // not every client can read.
 func (p Part) empty() bool {

@@ -40,6 +40,19 @@ type Sink interface {
 	Progress(text string) error
 }
 
+// Limiter is what a Sink may implement to bound what a Writer takes. Take is
+// called before a part or a progress message is taken, one call at a time, with
+// its size, see [Part.Size]; its error is the write's. It must not call the Writer.
+type Limiter interface{ Take(size int) error }
+
+// take asks the sink whether there is room for so much. The caller holds the lock.
+func (w *Writer) take(size int) error {
+	if l, ok := w.sink.(Limiter); ok {
+		return l.Take(size)
+	}
+	return nil
+}
+
 // Writer streams a run's output. Get one from the executor (the argument of a
 // Stream function) or from [FromContext]; the zero value and nil are closed.
 // It is safe for concurrent use: writes are put in one order, the order in
@@ -109,6 +122,9 @@ func (w *Writer) Progress(text string) error {
 		return nil
 	}
 	text = validText(text)
+	if err := w.take(len(text)); err != nil {
+		return err
+	}
 	if w.buffer.Bytes > 0 && (w.timer != nil || time.Since(w.last) < w.buffer.interval(w.chunks)) {
 		w.progress = text
 		w.arm()
@@ -133,6 +149,9 @@ func (w *Writer) write(name string, part Part) error {
 	}
 	if w.failed != nil {
 		return w.failed
+	}
+	if err := w.take(part.Size()); err != nil {
+		return err
 	}
 	if a.opened && w.buffer.Bytes > 0 {
 		return w.hold(a, part)
@@ -216,7 +235,9 @@ func (a *Artifact) Close() error {
 	st := a.w.artifact(a.name)
 	if st.opened && !st.closed {
 		a.w.release(st)
-		if err := a.w.emit(st.closing()); err != nil {
+		last := st.closing()
+		if err := a.w.emit(last); err != nil {
+			st.held.parts = last.Parts // for the end, which closes the artifact again
 			return err
 		}
 	}

@@ -1,0 +1,92 @@
+package executor
+
+import (
+	"fmt"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/a2aexec/a2aexec/errcode"
+)
+
+// fits refuses a message that is larger than [MaxInput] has it, naming each
+// limit that it exceeds.
+func (c *config) fits(req *a2a.SendMessageRequest) error {
+	if req == nil || req.Message == nil {
+		return nil
+	}
+	var faults []errcode.Violation
+	if n := len(req.Message.Parts); c.maxParts > 0 && n > c.maxParts {
+		faults = append(faults, tooLarge(int64(n), int64(c.maxParts), "parts"))
+	}
+	if c.maxInput > 0 {
+		if n := sizeOfMessage(req); n > c.maxInput {
+			faults = append(faults, tooLarge(n, c.maxInput, "bytes"))
+		}
+	}
+	if len(faults) == 0 {
+		return nil
+	}
+	out := refuse(a2a.ErrInvalidParams, "The message is too large.")
+	out.violations = faults
+	return out
+}
+
+func tooLarge(got, limit int64, unit string) errcode.Violation {
+	return errcode.Violation{
+		Field:    "/message/parts",
+		Expected: fmt.Sprintf("at most %d %s", limit, unit), Actual: fmt.Sprintf("%d %s", got, unit),
+		Message: fmt.Sprintf("expected at most %d %s, got %d", limit, unit, got),
+	}
+}
+
+// sizeOfMessage is about how many bytes a message holds, its metadata and the
+// request's included: both go to the agent, and the first is kept.
+func sizeOfMessage(req *a2a.SendMessageRequest) int64 {
+	n := sizeOfMap(req.Metadata) + sizeOfMap(req.Message.Metadata)
+	for _, p := range req.Message.Parts {
+		if p != nil {
+			n += int64(len(p.Filename)+len(p.MediaType)) + sizeOfMap(p.Metadata) + sizeOfContent(p)
+		}
+	}
+	return n
+}
+
+func sizeOfContent(p *a2a.Part) int64 {
+	switch v := p.Content.(type) {
+	case a2a.Text:
+		return int64(len(v))
+	case a2a.Raw:
+		return int64(len(v))
+	case a2a.URL:
+		return int64(len(v))
+	case a2a.Data:
+		return sizeOfValue(v.Value)
+	default:
+		return 0
+	}
+}
+
+// sizeOfValue is about how many bytes a JSON value takes.
+func sizeOfValue(v any) int64 {
+	switch v := v.(type) {
+	case string:
+		return int64(len(v)) + 2
+	case map[string]any:
+		return 2 + sizeOfMap(v)
+	case []any:
+		n := int64(2)
+		for _, e := range v {
+			n += 1 + sizeOfValue(e)
+		}
+		return n
+	default:
+		return 8
+	}
+}
+
+func sizeOfMap(m map[string]any) (n int64) {
+	for k, e := range m {
+		n += int64(len(k)) + 4 + sizeOfValue(e)
+	}
+	return n
+}
