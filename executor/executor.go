@@ -104,6 +104,9 @@ func (x *agentExecutor) stored(t *a2a.Task) {
 	r.state = t.Status.State
 	r.mu.Unlock()
 	r.publish()
+	if atRest(authState(t.Status)) {
+		r.finish() // clients may have seen the ending before its goroutine goes on
+	}
 }
 
 // completeFailure gives a task that the host itself fails, bare, the message

@@ -132,16 +132,16 @@ func (q *queue) take() (queued, bool) {
 func sizeOf(ev a2a.Event) (n int) {
 	switch e := ev.(type) {
 	case *a2a.TaskArtifactUpdateEvent:
-		n = sizeOfArtifact(e.Artifact)
+		n = bytesIn(e.Artifact)
 	case *a2a.Task:
 		for _, a := range e.Artifacts {
-			n += sizeOfArtifact(a)
+			n += bytesIn(a)
 		}
 	}
 	return n
 }
 
-func sizeOfArtifact(a *a2a.Artifact) (n int) {
+func bytesIn(a *a2a.Artifact) (n int) {
 	if a == nil {
 		return 0
 	}

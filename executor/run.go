@@ -41,7 +41,8 @@ type run struct {
 	events    chan a2a.Event          // from the user's writes to drive
 	done      chan *Outcome           // what the user's code came to; buffered
 	stopped   chan struct{}           // closed when drive takes no more events
-	over      chan struct{}           // closed when the ending has been handed over
+	over      chan struct{}           // closed when the ending has been handed over, or is stored
+	finish    func()                  // closes over, once
 	gone      chan struct{}           // closed when the ending is stored
 	left      func()                  // closes gone, once
 	unpin     func()                  // lets the store forget the task
@@ -68,6 +69,7 @@ func newRun(c *config, task *a2a.Task, req *agent.Request) *run {
 		over:      make(chan struct{}),
 	}
 	r.left = sync.OnceFunc(func() { close(r.gone) })
+	r.finish = sync.OnceFunc(func() { close(r.over) })
 	r.publish = sync.OnceFunc(func() { close(r.published) })
 	return r
 }
@@ -80,7 +82,7 @@ func (r *run) awaitPublished(ctx context.Context) bool {
 	case <-r.published:
 		return true
 	case <-ctx.Done():
-		close(r.over)
+		r.finish()
 		return false
 	}
 }
@@ -108,7 +110,7 @@ func (r *run) drive(host, ctx context.Context, yield func(a2a.Event) bool) Outco
 			}
 		}
 	}
-	close(r.over)
+	r.finish()
 	r.cancel(nil)
 	r.await(returned)
 	<-host.Done()

@@ -166,9 +166,9 @@ func TestStoppedReader(t *testing.T) {
 	body03 := `{"jsonrpc":"2.0","id":1,"method":"message/stream","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"x"}]}}}`
 	_, rest, _ := strings.Cut(strings.TrimSuffix(body, "}"), `"params":`)
 	for name, open := range map[string]func(*testing.T, string, string){
-		"JSON-RPC":     func(t *testing.T, addr, _ string) { t.Helper(); post(t, addr, "/", "1.0", body) },
-		"HTTP+JSON":    func(t *testing.T, addr, _ string) { t.Helper(); post(t, addr, "/v1/message:stream", "1.0", rest) },
-		"JSON-RPC 0.3": func(t *testing.T, addr, _ string) { t.Helper(); post(t, addr, "/v0.3", "", body03) },
+		"JSON-RPC":     func(t *testing.T, addr, _ string) { t.Helper(); postUnread(t, addr, "/", "1.0", body) },
+		"HTTP+JSON":    func(t *testing.T, addr, _ string) { t.Helper(); postUnread(t, addr, "/v1/message:stream", "1.0", rest) },
+		"JSON-RPC 0.3": func(t *testing.T, addr, _ string) { t.Helper(); postUnread(t, addr, "/v0.3", "", body03) },
 		"gRPC":         func(t *testing.T, _, addr string) { t.Helper(); callGRPC(t, addr) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -232,9 +232,9 @@ func serveSmallGRPC(t *testing.T, srv *executor.Server, over chan struct{}) (add
 	return l.Addr().String()
 }
 
-// post sends a request and reads nothing of the answer, on a connection that
+// postUnread sends a request and reads nothing of the answer, on a connection that
 // holds little of it. It closes the connection with the test.
-func post(t *testing.T, addr, path, version, body string) {
+func postUnread(t *testing.T, addr, path, version, body string) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
 	if err != nil {

@@ -103,10 +103,11 @@ func (p *protocol) follow(ctx context.Context, req *a2a.SubscribeToTaskRequest, 
 // endsTurn reports whether a task is stored as one that no run works on.
 func endsTurn(ev a2a.Event) bool {
 	t, ok := ev.(*a2a.Task)
-	if !ok {
-		return false
-	}
-	state := authState(t.Status)
+	return ok && atRest(authState(t.Status))
+}
+
+// atRest reports whether a task in that state has ended or is parked.
+func atRest(state a2a.TaskState) bool {
 	return state.Terminal() || state == a2a.TaskStateInputRequired || state == a2a.TaskStateAuthRequired
 }
 
