@@ -56,7 +56,7 @@ func newServer(c *config) *Server {
 	handle(pathREST+"/", below(pathREST, tidy(a2asrv.NewRESTHandler(s.Handler, contain))))
 	handle(pathJSONRPC03, old)
 	handle(pathJSONRPC03+"/{$}", old)
-	handle(pathREST03+"/v1/", below(pathREST03, tidy(a2av0.NewRESTHandler(s.Handler, contain))))
+	handle(pathREST03+"/v1/", below(pathREST03, protoNames(tidy(a2av0.NewRESTHandler(s.Handler, contain)))))
 	handle(pathCard, http.HandlerFunc(s.serveCard))
 	return s
 }
