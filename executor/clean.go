@@ -4,7 +4,7 @@ import (
 	"context"
 	"iter"
 	"log/slog"
-	"maps"
+	"net/http"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
@@ -16,7 +16,8 @@ import (
 
 // clean is the outermost decorator: no error leaves without passing it. It
 // gives each exactly one sentinel and a text meant for clients; what the error
-// really said goes to the log.
+// really said goes to the log. It tells the edge, past the host's binding, which
+// error that is.
 type clean struct {
 	next a2asrv.RequestHandler
 	*config
@@ -93,12 +94,12 @@ func messageTaskID(req *a2a.SendMessageRequest) a2a.TaskID {
 func cleaned[Req, Resp any](
 	ctx context.Context, c *clean, req *Req, idOf func(*Req) a2a.TaskID, next func(context.Context, *Req) (Resp, error),
 ) (resp Resp, err error) {
-	markReached(ctx)
-	if req == nil {
-		return resp, refuse(a2a.ErrInvalidParams, "")
-	}
 	id := idIn(req, idOf)
 	defer c.contain(ctx, id, &err)
+	ctx, err = c.enter(ctx, req == nil)
+	if err != nil {
+		return resp, c.clean(ctx, id, err)
+	}
 	resp, err = next(ctx, req)
 	return resp, c.clean(ctx, id, err)
 }
@@ -107,11 +108,6 @@ func cleanedStream[Req any](
 	ctx context.Context, c *clean, req *Req, idOf func(*Req) a2a.TaskID, next func(context.Context, *Req) iter.Seq2[a2a.Event, error],
 ) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
-		markReached(ctx)
-		if req == nil {
-			yield(nil, refuse(a2a.ErrInvalidParams, ""))
-			return
-		}
 		id := idIn(req, idOf)
 		yielding := false
 		defer func() {
@@ -122,6 +118,12 @@ func cleanedStream[Req any](
 				yield(nil, c.clean(ctx, id, c.panicked(ctx, v)))
 			}
 		}()
+		ctx, err := c.enter(ctx, req == nil)
+		if err != nil {
+			yielding = true
+			yield(nil, c.clean(ctx, id, err))
+			return
+		}
 		for ev, err := range next(ctx, req) {
 			yielding = true
 			if err != nil {
@@ -138,7 +140,7 @@ func cleanedStream[Req any](
 
 // idIn gives the id of the task that a request names, for the error's details.
 func idIn[Req any](req *Req, idOf func(*Req) a2a.TaskID) a2a.TaskID {
-	if idOf == nil {
+	if idOf == nil || req == nil {
 		return ""
 	}
 	return idOf(req)
@@ -156,29 +158,37 @@ func (c *clean) clean(ctx context.Context, id a2a.TaskID, err error) error {
 	if err == nil {
 		return nil
 	}
+	out := c.tell(ctx, id, err)
+	exchangeFrom(ctx).failure.Store(out)
+	return out
+}
+
+// tell makes the error that a client receives, of a request for that task
+// unless id is empty, and logs what it really was.
+func (c *config) tell(ctx context.Context, id a2a.TaskID, err error) *protocolError {
 	out := c.public(ctx, err)
-	markFailure(ctx, out)
-	if id != "" {
+	forbids := out.kind.http == http.StatusUnauthorized || out.kind.http == http.StatusForbidden
+	if id != "" && !forbids {
 		out.meta["taskId"] = string(id)
 	}
-	if out.kind.sentinel != a2a.ErrInternalError { //nolint:errorlint // our own table's value
+	if out.kind.http == http.StatusUnauthorized && out.challenge == "" {
+		out.challenge = c.challenges("")
+	}
+	out = c.seal(out)
+	if out.correlationID == "" {
 		emit(ctx, c.logger, slog.LevelDebug, "request refused", causeAttrs(err)...)
 		return out
 	}
-	correlationID := newCorrelationID()
-	out.meta["correlationId"] = correlationID
 	emit(ctx, c.logger, slog.LevelError, "request failed",
-		append(causeAttrs(err), slog.String("task_id", string(id)), slog.String("correlation_id", correlationID))...)
+		append(causeAttrs(err), slog.String("task_id", string(id)), slog.String("correlation_id", out.correlationID))...)
 	return out
 }
 
 // public keeps of an error what was written for clients: our own refusals, and
 // the text and details of an a2a.Error that an interceptor or a validator made.
-func (c *clean) public(ctx context.Context, err error) *protocolError {
+func (c *config) public(ctx context.Context, err error) *protocolError {
 	if own, ok := errtree.As[*protocolError](err); ok {
-		cp := *own
-		cp.meta = maps.Clone(own.meta)
-		return &cp
+		return own.copied()
 	}
 	k, _ := kindOf(err)
 	if k.ofContext() && ctx.Err() == nil {

@@ -2,176 +2,310 @@ package executor
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
-	"sync/atomic"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/internal/schema"
 )
 
-// The host's HTTP bindings answer what they cannot decode by themselves, with
-// the text of Go's decoder. This file gives those answers the texts of the
-// specification. An answer is the binding's own when no handler was reached,
-// which markReached tells.
+// The edge is what stands in front of the host's HTTP bindings. In this order
+// it refuses
+//
+//	a path or a method that there is not     nothing else can be known of it
+//	a caller who is not authenticated        who learns nothing more
+//	a protocol version that is not served    what follows depends on it
+//	extensions that are missing              they may change what follows
+//	a body that is too large or no JSON
+//	fields that are missing or wrong         all of them at once
+//
+// and hands the rest on, with an answer as the ResponseWriter, which gives
+// errors their final form.
 
-type reachedKey struct{}
-
-func markReached(ctx context.Context) {
-	if reached, ok := ctx.Value(reachedKey{}).(*atomic.Bool); ok {
-		reached.Store(true)
-	}
+// rpcEdge is the edge of JSON-RPC. A generation that its path does not serve is
+// nil.
+type rpcEdge struct {
+	*config
+	current, old http.Handler
 }
 
-// tidy wraps a binding.
-func tidy(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		reached := new(atomic.Bool)
-		ctx := context.WithValue(r.Context(), reachedKey{}, reached)
-		failure := new(atomic.Pointer[protocolError])
-		ctx = context.WithValue(ctx, failureKey{}, failure)
-		next.ServeHTTP(&tidyWriter{ResponseWriter: w, reached: reached, failure: failure}, r.WithContext(ctx))
-	})
+// ServeHTTP implements http.Handler.
+func (e rpcEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := e.answer(w, r)
+	a.rpc, a.old = true, e.current == nil
+	defer a.finish(r)
+	if r.Method != http.MethodPost {
+		a.refuse(r, notAllowed(http.MethodPost))
+		return
+	}
+	version, refused := e.admitHTTP(a, r, e.versions()...)
+	if refused != nil {
+		a.id = idOf(r)
+		a.refuse(r, refused)
+		return
+	}
+	body, refused := e.readBody(a, r)
+	if refused != nil {
+		a.refuse(r, refused)
+		return
+	}
+	next, body, refused := e.route(a, version, body)
+	if refused != nil {
+		a.refuse(r, refused)
+		return
+	}
+	a.hand(next, r, body)
 }
 
-type tidyWriter struct {
-	http.ResponseWriter
-	reached *atomic.Bool
-	failure *atomic.Pointer[protocolError]
+func (e rpcEdge) versions() []string {
+	if e.current == nil {
+		return []string{version03}
+	}
+	return []string{version10, version03}
 }
 
-// Write passes b on. The bindings write an error, alone or as the data of a
-// server-sent event, in one call.
-func (w *tidyWriter) Write(b []byte) (int, error) {
-	if h := w.Header(); h.Get("Content-Type") == "" {
-		h.Set("Content-Type", mediaJSON)
+// route looks into the envelope: which operation it is, of which generation,
+// and whether its parameters are what they should be.
+func (e rpcEdge) route(a *answer, version string, body []byte) (http.Handler, []byte, error) {
+	tree, twice, err := decodeBody(body)
+	if err != nil {
+		return nil, nil, err
 	}
-	fixed := b
-	switch e := w.failure.Load(); {
-	case !w.reached.Load():
-		fixed = tidyError(b)
-	case e != nil && e.kind.sentinel == errUnavailable: //nolint:errorlint // our own table's value
-		fixed = unavailableBody(b)
+	m, ok := tree.(map[string]any)
+	if !ok {
+		return nil, nil, refuse(a2a.ErrInvalidRequest, "Expected one request object; batches are not supported.")
 	}
-	if _, err := w.ResponseWriter.Write(fixed); err != nil {
-		return 0, err
-	}
-	return len(b), nil
-}
-
-// Flush lets the bindings stream.
-func (w *tidyWriter) Flush() {
-	if f, ok := w.ResponseWriter.(http.Flusher); ok {
-		f.Flush()
-	}
-}
-
-// Unwrap is for http.ResponseController.
-func (w *tidyWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-var eventPrefix = []byte("data: ")
-
-// tidyError gives an error of a binding the text of its kind. A JSON-RPC error
-// has a negative code; one of HTTP+JSON has its kind's name in the details.
-func tidyError(b []byte) []byte {
-	body, isEvent := bytes.CutPrefix(b, eventPrefix)
-	var answer map[string]json.RawMessage
-	var fault struct {
-		Code    int               `json:"code"`
-		Status  string            `json:"status,omitempty"`
-		Message string            `json:"message"`
-		Data    json.RawMessage   `json:"data,omitempty"`
-		Details []json.RawMessage `json:"details,omitempty"`
-	}
-	if json.Unmarshal(body, &answer) != nil || json.Unmarshal(answer["error"], &fault) != nil {
-		return b
-	}
-	if fault.Code < 0 {
-		fault.Message = textOfCode(fault.Code)
+	if id, ok := requestID(m["id"]); ok {
+		a.id = id
 	} else {
-		fault.Message = textOfReason(fault.Details)
+		return nil, nil, refuse(a2a.ErrInvalidRequest, "The id must be a string, a number or null.")
 	}
-	raw, err := json.Marshal(fault)
+	method, _ := m["method"].(string)
+	a.old = e.current == nil || version == version03 || version == "" && strings.Contains(method, "/")
+	inParams := func(p string) bool { return strings.HasPrefix(p, "/params/") }
+	if found := append(schema.Check(schema.Envelope, m), repeated(twice, "", func(p string) bool { return !inParams(p) })...); len(found) > 0 {
+		refused := refuse(a2a.ErrInvalidRequest, "")
+		refused.violations = found
+		return nil, nil, refused
+	}
+	if a.op = byRPC(method, a.old); a.op == nil {
+		return nil, nil, refuse(a2a.ErrMethodNotFound, "")
+	}
+	next, rule := e.current, a.op.params
+	if a.old {
+		next, rule = e.old, a.op.oldish
+	}
+	params, given := m["params"]
+	if !given || params == nil {
+		params, body = map[string]any{}, withParams(m)
+	}
+	return next, body, e.checkOperation(a.x, a.op, rule, params, repeated(twice, "/params", inParams))
+}
+
+// idOf finds the id of a request that is refused whatever it says, as long as
+// that is not much.
+func idOf(r *http.Request) json.RawMessage {
+	const most = 64 << 10
+	var m struct {
+		ID any `json:"id"`
+	}
+	d := json.NewDecoder(io.LimitReader(r.Body, most))
+	d.UseNumber()
+	_ = d.Decode(&m) // then there is none
+	id, _ := requestID(m.ID)
+	return id
+}
+
+// requestID gives the id of a request as it is to stand in the answer.
+func requestID(v any) (json.RawMessage, bool) {
+	null := json.RawMessage("null")
+	switch id := v.(type) {
+	case json.Number:
+		if _, err := id.Float64(); err != nil {
+			return null, false
+		}
+	case nil, string:
+	default:
+		return null, false
+	}
+	raw, err := json.Marshal(v)
 	if err != nil {
-		return b
+		return null, false
 	}
-	answer["error"] = raw
-	out, err := json.Marshal(answer)
+	return raw, true
+}
+
+// withParams gives a request without params empty ones, which the host needs.
+func withParams(m map[string]any) []byte {
+	m["params"] = map[string]any{}
+	raw, err := json.Marshal(m)
 	if err != nil {
-		return b
+		return nil // not from a tree that was decoded
 	}
-	if isEvent {
-		return append(append(bytes.Clone(eventPrefix), out...), '\n', '\n')
-	}
-	return append(out, '\n')
+	return raw
 }
 
-// textOfCode is the text of the JSON-RPC errors by which a binding itself
-// refuses.
-func textOfCode(code int) string {
-	sentinel := a2a.ErrInternalError
-	switch code {
-	case -32700:
-		sentinel = a2a.ErrParseError
-	case -32600:
-		sentinel = a2a.ErrInvalidRequest
-	case -32601:
-		sentinel = a2a.ErrMethodNotFound
-	case -32602:
-		sentinel = a2a.ErrInvalidParams
-	}
-	k, _ := kindOf(sentinel)
-	return k.text
+// restEdge is the edge of HTTP+JSON below root.
+type restEdge struct {
+	*config
+	root  string // the escaped path that the host's binding does not know
+	table []operation
+	next  http.Handler
+	old   bool
 }
 
-// textOfReason finds the kind by the reason in google.rpc.ErrorInfo.
-func textOfReason(details []json.RawMessage) string {
-	for _, d := range details {
-		var info struct {
-			Reason string `json:"reason"`
-		}
-		if json.Unmarshal(d, &info) != nil {
-			continue
-		}
-		for _, k := range kinds {
-			if !k.ofContext() && a2a.ErrorReason(k.sentinel) == info.Reason {
-				return k.text
-			}
-		}
+// ServeHTTP implements http.Handler.
+func (e restEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := e.answer(w, r)
+	a.old = e.old
+	defer a.finish(r)
+	op, fields, allowed := byPath(r.Method, strings.TrimPrefix(r.URL.EscapedPath(), e.root), e.table)
+	switch {
+	case op == nil && len(allowed) > 0:
+		a.refuse(r, notAllowed(allowed...))
+		return
+	case op == nil:
+		a.refuse(r, notFound())
+		return
 	}
-	return internalKind.text
+	a.op = op
+	version := version10
+	if e.old {
+		version = version03
+	}
+	if _, refused := e.admitHTTP(a, r, version); refused != nil {
+		a.refuse(r, refused)
+		return
+	}
+	body, refused := e.readBody(a, r)
+	if e.old {
+		body = jsonNames(body)
+	}
+	if refused == nil {
+		refused = e.checkREST(a, r, fields, body)
+	}
+	if refused != nil {
+		a.refuse(r, refused)
+		return
+	}
+	a.hand(e.next, stripped(r, e.root), body)
 }
 
-// byMethod sends a JSON-RPC request that names no version to the generation
-// that has its method: those of A2A 0.3 have a slash in their names.
-func byMethod(current, old http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost || r.Header.Get(a2a.SvcParamVersion) != "" {
-			current.ServeHTTP(w, r)
-			return
+// checkREST checks what the path, the query and the body say together.
+func (e restEdge) checkREST(a *answer, r *http.Request, fields map[string]string, body []byte) error {
+	var tree any = map[string]any{}
+	var twice []string
+	if a.op.query {
+		query, err := url.ParseQuery(r.URL.RawQuery)
+		if err != nil {
+			return refuse(a2a.ErrInvalidRequest, "The query of the URL is malformed.")
 		}
-		body, err := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failingReader{err}))
-		var request struct {
-			Method string `json:"method"`
+		tree = schema.FromQuery(query)
+	} else if len(body) > 0 || len(fields) == 0 {
+		var err error
+		if tree, twice, err = decodeBody(body); err != nil {
+			return err
 		}
-		if json.Unmarshal(body, &request) == nil && strings.Contains(request.Method, "/") {
-			old.ServeHTTP(w, r)
-			return
+	}
+	if m, ok := tree.(map[string]any); ok {
+		for k, v := range fields {
+			m[k] = v
 		}
-		current.ServeHTTP(w, r)
-	})
+	}
+	if e.old {
+		return nil // the handler checks what the binding has decoded
+	}
+	return e.checkOperation(a.x, a.op, a.op.params, tree, repeated(twice, "", anywhere))
 }
 
-// failingReader ends a body as the one it was read from ended.
-type failingReader struct{ err error }
-
-// Read implements io.Reader.
-func (f failingReader) Read([]byte) (int, error) {
-	if f.err != nil {
-		return 0, f.err
+// admitHTTP is what all HTTP requests have in common: who makes it, which
+// version it speaks, which extensions it wants.
+func (c *config) admitHTTP(a *answer, r *http.Request, versions ...string) (version string, err error) {
+	if c.guards() {
+		if a.x.caller, err = c.authenticate(r.Context(), r.Header.Values); err != nil {
+			return "", err
+		}
 	}
-	return 0, io.EOF
+	asked := r.Header.Values(a2a.SvcParamVersion)
+	if len(asked) == 0 {
+		asked = r.URL.Query()[a2a.SvcParamVersion]
+	}
+	version, refused := negotiate(asked, versions)
+	if refused != nil {
+		return "", refused
+	}
+	extensions := splitList(append(r.Header.Values(a2a.SvcParamExtensions), r.Header.Values(oldExtensions)...))
+	for _, name := range []string{a2a.SvcParamExtensions, oldExtensions} {
+		r.Header.Del(name)
+	}
+	if len(extensions) > 0 {
+		r.Header[http.CanonicalHeaderKey(a2a.SvcParamExtensions)] = extensions
+	}
+	if a.x.activated, refused = c.activate(extensions); refused != nil {
+		return "", refused
+	}
+	return version, nil
+}
+
+// oldExtensions is the name of A2A-Extensions in A2A 0.3.
+const oldExtensions = "X-" + a2a.SvcParamExtensions
+
+// readBody reads as much as the server takes.
+func (c *config) readBody(a *answer, r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(http.MaxBytesReader(a.ResponseWriter, r.Body, c.maxBody))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		return nil, tooLargeBody(tooLarge.Limit)
+	case err != nil:
+		return nil, refuse(a2a.ErrInvalidRequest, "The body of the request could not be read.")
+	}
+	return body, nil
+}
+
+func decodeBody(body []byte) (any, []string, error) {
+	tree, twice, err := schema.Decode(body)
+	switch {
+	case errors.Is(err, schema.ErrDepth):
+		return nil, nil, refuse(a2a.ErrInvalidRequest, tooDeep)
+	case err != nil:
+		return nil, nil, refuse(a2a.ErrParseError, "")
+	}
+	return tree, twice, nil
+}
+
+// repeated tells of members that stand twice in an object where it is asked
+// for, below root: decoders differ in which one they take.
+func repeated(pointers []string, root string, where func(string) bool) []errcode.Violation {
+	var out []errcode.Violation
+	for _, p := range pointers {
+		if where(p) {
+			out = append(out, errcode.Violation{Field: strings.TrimPrefix(p, root), Message: "appears more than once"})
+		}
+	}
+	return out
+}
+
+func anywhere(string) bool { return true }
+
+// hand gives the request to the host's binding.
+func (a *answer) hand(next http.Handler, r *http.Request, body []byte) {
+	r = r.WithContext(withExchange(r.Context(), a.x))
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	r.ContentLength = int64(len(body))
+	next.ServeHTTP(a, r)
+}
+
+// stripped is r below root.
+func stripped(r *http.Request, root string) *http.Request {
+	out := r.Clone(r.Context())
+	out.URL.RawPath = strings.TrimPrefix(r.URL.EscapedPath(), root)
+	out.URL.Path = strings.TrimPrefix(r.URL.Path, root)
+	return out
 }

@@ -2,12 +2,11 @@ package executor
 
 import (
 	"context"
+	"slices"
 
-	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
 	"github.com/a2aexec/a2aexec/agent"
-	"github.com/a2aexec/a2aexec/errcode"
 )
 
 // Handler answers A2A requests for one agent, whatever binding they come by.
@@ -39,8 +38,11 @@ func (h *Handler) Abandoned() int64 { return h.exec.abandoned.Load() }
 // newHandler builds the stack, from the outside in:
 //
 //	clean         every error gets one sentinel and a public text; it is
-//	              outermost so that an interceptor's error passes it too
-//	interceptors  the user's: authentication knows the caller from here on
+//	              outermost so that an interceptor's error passes it too. It
+//	              authenticates and activates extensions, where no edge (see
+//	              edge.go) has done so yet
+//	interceptors  the user's, who may know the caller better
+//	authorizing   needs the caller, and comes before anything is looked up
 //	inputs        messages made of plain values, and not too large
 //	protocol      the host's answers corrected to the specification; it needs
 //	              the caller, and must see a request before the host makes a task
@@ -49,14 +51,16 @@ func (h *Handler) Abandoned() int64 { return h.exec.abandoned.Load() }
 func newHandler(c *config) *Handler {
 	exec := newAgentExecutor(c)
 	if c.store == nil {
-		exec.memory = newMemoryStore(a2asrv.NewTaskStoreAuthenticator(), c.keepAge, c.keepNumber)
+		exec.memory = newMemoryStore(ownerOf, c.keepAge, c.keepNumber)
 		c.store = exec.memory
 	}
 	c.store = watchedStore{c.store, exec}
+	able := c.capabilities()
+	able.Extensions = nil // required ones are checked before, see activate
 	opts := []a2asrv.RequestHandlerOption{
 		a2asrv.WithTaskStore(c.store),
 		a2asrv.WithLogger(c.logger),
-		a2asrv.WithCapabilityChecks(c.capabilities()),
+		a2asrv.WithCapabilityChecks(able),
 		a2asrv.WithExecutionPanicHandler(c.hostPanic),
 	}
 	if c.push != nil {
@@ -64,7 +68,11 @@ func newHandler(c *config) *Handler {
 	}
 	host := a2asrv.NewHandler(exec, opts...)
 	inner := inputs{&protocol{RequestHandler: host, config: c, exec: exec}, c}
-	intercepted := &a2asrv.InterceptedHandler{Handler: inner, Interceptors: c.interceptors, Logger: c.logger}
+	interceptors := slices.Clone(c.interceptors)
+	if len(c.scopes)+len(c.authorizers) > 0 {
+		interceptors = append(interceptors, authorizing{config: c})
+	}
+	intercepted := &a2asrv.InterceptedHandler{Handler: inner, Interceptors: interceptors, Logger: c.logger}
 	return &Handler{RequestHandler: &clean{next: intercepted, config: c}, exec: exec, inner: inner}
 }
 
@@ -75,20 +83,3 @@ func newHandler(c *config) *Handler {
 // not touched. Push notifications that wait are sent before; those that are
 // not sent by then are dropped, and the error says how many.
 func (h *Handler) Shutdown(ctx context.Context) error { return h.exec.shutdown(ctx) }
-
-// capabilities is what this package serves, as the agent card says it.
-func (c *config) capabilities() *a2a.AgentCapabilities {
-	codes := make([]any, 0, len(errcode.Codes()))
-	for _, code := range errcode.Codes() {
-		codes = append(codes, string(code))
-	}
-	return &a2a.AgentCapabilities{
-		Streaming:         true,
-		PushNotifications: c.push != nil,
-		Extensions: []a2a.AgentExtension{{
-			URI:         errcode.ExtensionURI,
-			Description: "A failed task's status message has a data part that names the failure's code, reason and whether to retry.",
-			Params:      map[string]any{"schema": errcode.Schema, "errorCodes": codes},
-		}},
-	}
-}

@@ -71,6 +71,7 @@ type config struct {
 	push         *Push // nil without push notifications
 
 	// The server.
+	hasCard     bool // a server's, else the program has its own
 	prefix      string
 	baseURL     string
 	grpcAddr    string
@@ -78,6 +79,19 @@ type config struct {
 	skills      []a2a.AgentSkill
 	inputModes  []string
 	outputModes []string
+	paths       Paths
+	maxBody     int64
+	keepAlive   time.Duration
+	cardMaxAge  time.Duration
+	origins     []string
+
+	// Who may do what.
+	schemes     []scheme
+	scopes      []scopeRule
+	authorizers []authorizer
+
+	extensions   []a2a.AgentExtension
+	extendedCard ExtendedCardFunc
 
 	writeTimeout time.Duration
 
@@ -92,6 +106,7 @@ func newConfig(a *agent.Agent, opts []Option, limit scope) (*config, error) {
 	}
 	c := &config{
 		agent:           a,
+		hasCard:         limit >= scopeServer,
 		table:           errcode.Default(),
 		grace:           time.Second,
 		buffer:          stream.Buffer{Bytes: 16 << 10, First: 30 * time.Millisecond, Longest: 250 * time.Millisecond},
@@ -105,6 +120,10 @@ func newConfig(a *agent.Agent, opts []Option, limit scope) (*config, error) {
 		maxInput:        defaultMaxInput,
 		keepAge:         defaultKeepAge,
 		keepNumber:      defaultKeepNumber,
+		paths:           defaultPaths,
+		maxBody:         10 << 20,
+		keepAlive:       15 * time.Second,
+		cardMaxAge:      5 * time.Minute,
 		shutdownTimeout: 10 * time.Second,
 	}
 	faults := []error{a.Err()}

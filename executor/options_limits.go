@@ -6,8 +6,8 @@ import (
 )
 
 // MaxRuns bounds how many runs of the agent's code there are at once, over all
-// clients. A message over that is not queued but refused, before a task exists: HTTP 503
-// with Retry-After, gRPC UNAVAILABLE, JSON-RPC −32603, each with
+// clients. A message over that is not queued but refused, before a task exists:
+// HTTP+JSON 503, gRPC UNAVAILABLE, JSON-RPC −32603, over HTTP with Retry-After, each with
 // google.rpc.RetryInfo and error data that say UPSTREAM_UNAVAILABLE,
 // retriable, and when. A parked task is not a run. A run counts until its code
 // has returned, or is given up as [Handler.Abandoned]: code that ignores its

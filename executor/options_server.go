@@ -6,7 +6,6 @@ import (
 	"mime"
 	"net"
 	"net/url"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,7 +123,7 @@ func OnListen(f func(httpAddr, grpcAddr net.Addr)) Option {
 // share one mux: mux.Handle("/loans/", server). Server only. Default: none.
 func Prefix(prefix string) Option {
 	return Option{name: "Prefix", scope: scopeServer, apply: func(c *config) error {
-		if !strings.HasPrefix(prefix, "/") || prefix == "/" || path.Clean(prefix) != prefix || strings.ContainsAny(prefix, "?#%{} \"") {
+		if !cleanPath(prefix) {
 			return fmt.Errorf("%q: expected a clean path such as %q", prefix, "/loans")
 		}
 		c.prefix = prefix

@@ -41,7 +41,7 @@ func (r *run) fit(res *agent.Result, err error) (*agent.Result, error) {
 		kept.Note = ""
 	}
 	for i, a := range res.Artifacts {
-		if fits = fits && r.takes(sizeOfArtifact(a)); !fits {
+		if fits = fits && r.takes(outputSize(a)); !fits {
 			kept.Artifacts = res.Artifacts[:i:i]
 			break
 		}
@@ -52,7 +52,7 @@ func (r *run) fit(res *agent.Result, err error) (*agent.Result, error) {
 	return &kept, err
 }
 
-func sizeOfArtifact(a agent.Artifact) int64 {
+func outputSize(a agent.Artifact) int64 {
 	n := int64(len(a.Name) + len(a.Description))
 	if len(a.Metadata) > 0 {
 		m, _ := plain.Map(a.Metadata)

@@ -185,7 +185,7 @@ func TestOddValuesArriveOnEveryBinding(t *testing.T) {
 // text.
 func mustHave(t *testing.T, url string, want map[string]any) {
 	t.Helper()
-	_, body := post(t, url+"/v0.3", `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"kind":"message","messageId":"1","role":"user","parts":[{"kind":"text","text":"x"}]}}}`)
+	_, body := postJSON(t, url+"/v0.3", `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"kind":"message","messageId":"1","role":"user","parts":[{"kind":"text","text":"x"}]}}}`)
 	var answer any
 	if err := json.Unmarshal([]byte(body), &answer); err != nil {
 		t.Fatal(err)

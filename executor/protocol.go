@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/internal/errtree"
+	"github.com/a2aexec/a2aexec/internal/schema"
 )
 
 // protocol corrects the host's answers to the A2A specification, from outside.
@@ -34,7 +37,7 @@ func (p *protocol) SendMessage(ctx context.Context, req *a2a.SendMessageRequest)
 	defer p.exec.giveBack(ticket)
 	res, err := p.RequestHandler.SendMessage(withCall(ctx, req, false, ticket), req)
 	if task, ok := authEvent(res).(*a2a.Task); ok {
-		res = task
+		res = withHistory(task, historyLength(req))
 	}
 	return res, p.correct(ctx, req, err)
 }
@@ -52,7 +55,11 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 			return p.RequestHandler.SendStreamingMessage(ctx, req)
 		})
 		for ev, err := range events {
-			if !yield(authEvent(ev), p.correct(ctx, req, err)) {
+			ev = authEvent(ev)
+			if task, ok := ev.(*a2a.Task); ok {
+				ev = withHistory(task, historyLength(req))
+			}
+			if !yield(ev, p.correct(ctx, req, err)) {
 				return
 			}
 		}
@@ -63,6 +70,9 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 // task's last run was on its way out, and answers for a task that has ended
 // (A2A v1.0 section 3.1.5).
 func (p *protocol) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a2a.Task, error) {
+	if err := p.checkFields(ctx, schema.Task, req); err != nil {
+		return nil, err
+	}
 	for pause := time.Millisecond; ; pause *= 2 {
 		t, err := p.RequestHandler.CancelTask(withWork(ctx), req)
 		if err == nil {
@@ -87,49 +97,77 @@ func (p *protocol) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (
 // maxCancelPause bounds the tries of a cancel to about half a second.
 const maxCancelPause = 256 * time.Millisecond
 
-// admit refuses a message that no client may send, one that the agent's
-// validator does not want, one to a task that is at work, and any while the
-// server goes down. The ticket of one
-// that it admits must be given back.
+// admit refuses a message that is not well-formed, that the card does not offer
+// to take or that the agent's validator does not want, one to a task that is at
+// work, and any while the server goes down. The ticket of one that it admits
+// must be given back.
 func (p *protocol) admit(ctx context.Context, req *a2a.SendMessageRequest, streaming bool) (*ticket, error) {
-	if err := wellFormed(req); err != nil {
+	if err := p.checkFields(ctx, schema.SendMessage, req); err != nil {
 		return nil, err
 	}
-	if err := p.validate(ctx, req, streaming); err != nil {
+	if req.Config != nil && req.Config.PushConfig != nil && !p.capabilities().PushNotifications {
+		return nil, refuse(a2a.ErrPushNotificationNotSupported, "")
+	}
+	if err := p.checkModes(req); err != nil {
+		return nil, err
+	}
+	task, err := p.taskFor(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.validate(ctx, req, task, streaming); err != nil {
 		return nil, err
 	}
 	return p.exec.admit(messageTaskID(req))
 }
 
-// wellFormed refuses what the host cannot store. It answers for the rest.
-func wellFormed(req *a2a.SendMessageRequest) error {
-	if req == nil || req.Message == nil {
+// taskFor gives the task that a message is for, nil for a new one. It refuses a
+// message to a task that there is not, so that it takes no place from one of
+// the owner's, that has ended (A2A v1.0 section 3.1.1) or that is of another
+// context (section 3.4.3).
+func (p *protocol) taskFor(ctx context.Context, req *a2a.SendMessageRequest) (*a2a.Task, error) {
+	if req.Message.TaskID == "" {
+		return nil, nil
+	}
+	st, err := p.store.Get(ctx, req.Message.TaskID)
+	switch {
+	case err != nil:
+		return nil, err
+	case st == nil || st.Task == nil:
+		return nil, a2a.ErrTaskNotFound
+	case st.Task.Status.State.Terminal():
+		return nil, refuse(a2a.ErrUnsupportedOperation, endedText)
+	case req.Message.ContextID != "" && req.Message.ContextID != st.Task.ContextID:
+		return nil, refuseField("/message/contextId", "is not the context of the task; leave it out, or send the task's own")
+	}
+	return st.Task, nil
+}
+
+const endedText = "The task has ended and takes no further messages."
+
+// checkFields checks a request that no edge of ours has checked.
+func (p *protocol) checkFields(ctx context.Context, rule schema.Rule, req any) error {
+	if exchangeFrom(ctx).checked {
 		return nil
 	}
-	var nulls []errcode.Violation
-	for i, part := range req.Message.Parts {
-		if part == nil {
-			nulls = append(nulls, errcode.Violation{
-				Field: fmt.Sprintf("/message/parts/%d", i), Message: "expected a part with text, data, raw or url; got null",
-			})
-		}
+	raw, err := json.Marshal(req)
+	if err != nil {
+		return fmt.Errorf("%w: %w", refuse(a2a.ErrInvalidParams, "The request cannot be expressed in JSON."), err)
 	}
-	if len(nulls) == 0 {
-		return nil
+	tree, _, err := schema.Decode(raw)
+	if err != nil {
+		return refuse(a2a.ErrInvalidParams, tooDeep)
 	}
-	out := refuse(a2a.ErrInvalidParams, "")
-	out.violations = nulls
-	return out
+	if found := schema.Check(rule, tree); len(found) > 0 {
+		return refuseParams(found...)
+	}
+	return nil
 }
 
 // validate asks the agent's validator, where there is one.
-func (p *protocol) validate(ctx context.Context, req *a2a.SendMessageRequest, streaming bool) error {
-	if p.agent.ValidateFunc() == nil || req == nil || req.Message == nil {
+func (p *protocol) validate(ctx context.Context, req *a2a.SendMessageRequest, task *a2a.Task, streaming bool) error {
+	if p.agent.ValidateFunc() == nil {
 		return nil
-	}
-	task, ok := p.stored(ctx, req.Message.TaskID)
-	if !ok {
-		return nil // the host refuses it
 	}
 	ar := agent.NewRequest(agent.RequestInfo{
 		Message: req.Message, Task: task,
@@ -141,19 +179,6 @@ func (p *protocol) validate(ctx context.Context, req *a2a.SendMessageRequest, st
 		return p.refusal(err)
 	}
 	return nil
-}
-
-// stored gives the task a message is for, nil for a new one. It gives false
-// for a message that the host will refuse.
-func (p *protocol) stored(ctx context.Context, id a2a.TaskID) (*a2a.Task, bool) {
-	if id == "" {
-		return nil, true
-	}
-	st, err := p.store.Get(ctx, id)
-	if err != nil || st == nil || st.Task == nil || st.Task.Status.State.Terminal() {
-		return nil, false
-	}
-	return st.Task, true
 }
 
 func (p *protocol) askValidator(ctx context.Context, req *agent.Request) (err error) {
@@ -171,37 +196,35 @@ func (p *protocol) refusal(err error) error {
 	if k, deliberate := kindOf(err); deliberate && !k.ofContext() {
 		return err
 	}
-	failure := p.table.Convert(err)
-	sentinel := a2a.ErrInvalidParams
-	switch {
-	case failure.Code() == errcode.AuthRequired && failure.Reason() == "permission_denied":
-		sentinel = a2a.ErrUnauthorized
-	case failure.Code() == errcode.AuthRequired:
-		sentinel = a2a.ErrUnauthenticated
-	case failure.Code() != errcode.InvalidInput:
-		return err
+	if out := p.refusalOf(p.table.Convert(err)); out != nil && p.asked(out, err) {
+		return out
 	}
-	data, _ := p.builder.Data(failure) // only public text, redacted
-	out := refuse(sentinel, data.ErrorMessage)
-	out.violations = data.Violations
-	return out
+	return err
 }
 
-// correct replaces the host's answer to a message for a finished task, which
-// is UnsupportedOperation (A2A v1.0 section 3.1.1). It looks only after the
-// host refused, so a message that is accepted costs nothing.
+// asked reports whether a validator's error asks for that refusal: that
+// something is down it must say itself, else it is a fault of the validator's.
+func (p *protocol) asked(out *protocolError, err error) bool {
+	authored, ok := errtree.As[*errcode.Error](err)
+	return out.kind.rpc != internalKind.rpc || ok && authored != nil
+}
+
+// correct replaces the host's answer to a message that came too late: the task
+// has ended, or works on another, since it was admitted.
 func (p *protocol) correct(ctx context.Context, req *a2a.SendMessageRequest, err error) error {
-	if err == nil || req == nil || req.Message == nil || req.Message.TaskID == "" {
+	if err == nil || req.Message.TaskID == "" {
 		return err
 	}
 	if !errors.Is(err, a2a.ErrInvalidParams) && !errors.Is(err, taskstore.ErrConcurrentModification) {
 		return err
 	}
-	st, getErr := p.store.Get(ctx, req.Message.TaskID)
-	if getErr != nil || st == nil || st.Task == nil || !st.Task.Status.State.Terminal() {
-		return err
+	if _, refused := p.taskFor(ctx, req); refused != nil {
+		return refused
 	}
-	return refuse(a2a.ErrUnsupportedOperation, "The task has ended and takes no further messages.")
+	if errors.Is(err, taskstore.ErrConcurrentModification) {
+		return errBusy
+	}
+	return err
 }
 
 // call is what the host does not pass on to the executor.

@@ -34,9 +34,11 @@ import (
 
 // wire serves an agent over loopback and speaks each binding's bytes.
 type wire struct {
-	url string
-	rpc a2apb.A2AServiceClient
-	log *syncBuffer
+	url  string
+	rpc  a2apb.A2AServiceClient
+	conn *grpc.ClientConn
+	srv  *executor.Server
+	log  *syncBuffer
 }
 
 func serve(t *testing.T, a *agent.Agent, opts ...executor.Option) *wire {
@@ -63,7 +65,7 @@ func serve(t *testing.T, a *agent.Agent, opts ...executor.Option) *wire {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = conn.Close() })
-	w.rpc = a2apb.NewA2AServiceClient(conn)
+	w.rpc, w.conn, w.srv = a2apb.NewA2AServiceClient(conn), conn, srv
 	return w
 }
 
@@ -256,7 +258,7 @@ func TestValidatorRefusesOnEveryBinding(t *testing.T) {
 	if e := w.jsonRPC(t, "SendMessage", sendParams("fine")); e != nil {
 		t.Errorf("a good request was refused: %+v", e)
 	}
-	if e := w.jsonRPC(t, "SendMessage", sendParams("validator")); e == nil || e.Code != -32602 || len(e.Data) != 2 {
+	if e := w.jsonRPC(t, "SendMessage", sendParams("validator")); e == nil || e.Code != -32602 || len(e.Data) != 3 {
 		t.Errorf("validator.ValidationErrors: got %+v", e)
 	}
 	t.Cleanup(func() { // after the parallel cases
@@ -306,7 +308,16 @@ func TestNoInternalTextOnTheWire(t *testing.T) {
 				path = "/v0.3"
 			}
 			_, contentType, answer := w.post(t, path, body)
-			if e := decodeRPC(t, answer); e == nil || e.Message == "" || e.Code == 0 {
+			var got struct {
+				Error struct {
+					Code    int
+					Message string
+				}
+			}
+			if _, data, isEvent := strings.Cut(answer, "data: "); isEvent {
+				answer, _, _ = strings.Cut(data, "\n")
+			}
+			if err := json.Unmarshal([]byte(answer), &got); err != nil || got.Error.Message == "" || got.Error.Code == 0 {
 				t.Errorf("no error in %s", answer)
 			}
 			if !strings.HasPrefix(contentType, "application/json") && contentType != "text/event-stream" {
@@ -439,7 +450,7 @@ func TestGRPCOnItsOwn(t *testing.T) {
 		},
 	} {
 		st := status.Convert(call())
-		if st.Code() != codes.InvalidArgument || st.Message() != "Invalid parameters." || len(st.Details()) != 1 {
+		if st.Code() != codes.InvalidArgument || st.Message() != "Invalid parameters." || len(st.Details()) != 3 {
 			t.Errorf("%s: got %v", name, st)
 		}
 	}
@@ -488,7 +499,7 @@ func TestValidatorsOwnErrors(t *testing.T) {
 	_, err := w.rpc.SendMessage(t.Context(), &a2apb.SendMessageRequest{Message: &a2apb.Message{
 		MessageId: "m1", Role: a2apb.Role_ROLE_USER, Parts: []*a2apb.Part{{Content: &a2apb.Part_Text{Text: "details"}}},
 	}})
-	if st := status.Convert(err); len(st.Details()) != 2 {
+	if st := status.Convert(err); len(st.Details()) != 3 {
 		t.Errorf("details over gRPC: got %v", st.Details())
 	}
 }

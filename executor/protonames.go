@@ -3,29 +3,13 @@ package executor
 import (
 	"bytes"
 	"encoding/json"
-	"io"
-	"net/http"
 	"strings"
 )
 
-// protoNames lets HTTP+JSON 0.3 take a message in the field names of the
-// protocol buffers ("request", "message_id") beside those of JSON ("message",
-// "messageId"). The JSON mapping of protocol buffers has parsers accept both,
-// and clients send either; the host's binding knows the second alone.
-func protoNames(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPost {
-			body, err := io.ReadAll(r.Body)
-			body = jsonNames(body)
-			r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), failingReader{err}))
-			r.ContentLength = int64(len(body))
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// jsonNames gives a message in the names of protocol buffers those of JSON,
-// and anything else back as it is.
+// jsonNames gives a message of HTTP+JSON 0.3 in the field names of the protocol
+// buffers ("request", "message_id") those of JSON ("message", "messageId"), and
+// anything else back as it is. The JSON mapping of protocol buffers has parsers
+// accept both, and clients send either; the host's binding knows the second alone.
 func jsonNames(body []byte) []byte {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()

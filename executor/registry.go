@@ -42,7 +42,7 @@ type ticket struct {
 
 // Why a message is not admitted.
 var (
-	errDraining = refuse(a2a.ErrInternalError, "The server is shutting down.")
+	errDraining = refuse(errUnavailable, "The server is shutting down.")
 	errBusy     = refuse(a2a.ErrUnsupportedOperation, "The task is working on an earlier message; send this one when it has ended or asks.")
 )
 
@@ -173,6 +173,12 @@ func (g *registry) find(id a2a.TaskID) *run {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.byTask[id]
+}
+
+func (g *registry) isDraining() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.draining
 }
 
 // drain admits nothing from now on.

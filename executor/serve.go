@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"time"
@@ -62,11 +63,14 @@ func listen(ctx context.Context, addr, grpcAddr string) (l listeners, err error)
 	return l, nil
 }
 
+// maxHeader bounds the header of an HTTP request, in bytes.
+const maxHeader = 64 << 10
+
 // serve calls ready once requests are answered.
 func (l listeners) serve(ctx context.Context, s *Server, ready func()) error {
-	hs := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
-	gs := grpc.NewServer()
-	s.RegisterGRPC(gs)
+	hs := &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: maxHeader}
+	gs := grpc.NewServer(grpc.MaxRecvMsgSize(int(min(s.config.maxBody, math.MaxInt32))))
+	s.RegisterGRPC(gs) //nolint:contextcheck // each stream brings its own
 	g, failed := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		if err := hs.Serve(l.http); !errors.Is(err, http.ErrServerClosed) {

@@ -2,36 +2,28 @@ package executor
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/rs/cors"
 
 	"github.com/a2aexec/a2aexec/agent"
 )
 
-// Where a server answers, below its prefix. The path decides the generation of
-// the protocol; without an A2A-Version header, / also takes the method names of
-// 0.3.
-const (
-	pathJSONRPC   = "/"     // JSON-RPC, A2A 1.0
-	pathREST      = "/v1"   // HTTP+JSON, A2A 1.0
-	pathJSONRPC03 = "/v0.3" // JSON-RPC, A2A 0.3
-	pathREST03    = "/v0.3" // HTTP+JSON, A2A 0.3, which adds its own /v1
-	pathCard      = "/.well-known/agent-card.json"
-)
-
 // Server serves one agent over HTTP: JSON-RPC 1.0 at /, HTTP+JSON 1.0 at /v1,
-// JSON-RPC 0.3 at /v0.3, HTTP+JSON 0.3 at /v0.3/v1, and the agent card for both
-// generations at /.well-known/agent-card.json. [Server.RegisterGRPC] adds
-// gRPC 1.0. It is an http.Handler and safe for concurrent use; several can
-// share one mux by [Prefix].
+// JSON-RPC 0.3 at /v0.3, HTTP+JSON 0.3 at /v0.3/v1, the agent card for both
+// generations at /.well-known/agent-card.json, and /healthz; see [URLPaths]. The
+// path decides the generation, a client's A2A-Version is checked against it;
+// the path of JSON-RPC 1.0 also takes 0.3, by that version or, where a request
+// names none, by the method's name. [Server.RegisterGRPC] adds gRPC 1.0 and
+// 0.3. It is an http.Handler and safe for concurrent use; several can share one
+// mux by [Prefix].
 type Server struct {
 	*Handler
-	config *config
-	mux    *http.ServeMux
+	config  *config
+	handler http.Handler
 }
 
 // NewServer makes the server of an agent. The error names every fault of the
@@ -45,73 +37,83 @@ func NewServer(a *agent.Agent, opts ...Option) (*Server, error) {
 }
 
 func newServer(c *config) *Server {
-	s := &Server{Handler: newHandler(c), config: c, mux: http.NewServeMux()}
-	contain := a2asrv.WithTransportPanicHandler(c.hostPanic)
-	handle := func(pattern string, h http.Handler) { s.mux.Handle(c.prefix+pattern, boundWrites(h, c.writeTimeout)) }
-	below := func(path string, h http.Handler) http.Handler { return http.StripPrefix(c.prefix+path, h) }
-
-	current := tidy(a2asrv.NewJSONRPCHandler(s.Handler, contain))
-	old := tidy(a2av0.NewJSONRPCHandler(s.Handler, contain))
-	handle(pathJSONRPC+"{$}", byMethod(current, old))
-	handle(pathREST+"/", below(pathREST, tidy(a2asrv.NewRESTHandler(s.Handler, contain))))
-	handle(pathJSONRPC03, old)
-	handle(pathJSONRPC03+"/{$}", old)
-	handle(pathREST03+"/v1/", below(pathREST03, protoNames(tidy(a2av0.NewRESTHandler(s.Handler, contain)))))
-	handle(pathCard, http.HandlerFunc(s.serveCard))
+	s := &Server{Handler: newHandler(c), config: c}
+	s.handler = s.dispatcher()
+	if len(c.origins) > 0 {
+		s.handler = cors.New(c.crossOrigin()).Handler(s.handler)
+	}
 	return s
 }
 
-// ServeHTTP implements http.Handler.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
-
-// Card gives the agent card that the server would serve below base, the
-// scheme and host that clients reach it by. The card is the caller's.
-func (s *Server) Card(base string) *a2a.AgentCard {
-	c := s.config
-	base = strings.TrimSuffix(base, "/") + c.prefix
-	iface := func(url string, p a2a.TransportProtocol, v a2a.ProtocolVersion) *a2a.AgentInterface {
-		return &a2a.AgentInterface{URL: url, ProtocolBinding: p, ProtocolVersion: v}
+// dispatcher sends each path to its edge. It is no http.ServeMux, which would
+// answer a path that is not clean, or a method that is not allowed, in HTML and
+// plain text.
+func (s *Server) dispatcher() http.Handler {
+	c, p := s.config, s.config.paths
+	transport := []a2asrv.TransportOption{a2asrv.WithTransportPanicHandler(c.hostPanic), a2asrv.WithTransportKeepAlive(c.keepAlive)}
+	old := a2av0.NewJSONRPCHandler(s.Handler, transport...)
+	exact := map[string]http.Handler{
+		c.prefix + p.JSONRPC03: rpcEdge{config: c, old: old},
+		c.prefix + p.JSONRPC:   rpcEdge{config: c, old: old, current: a2asrv.NewJSONRPCHandler(s.Handler, transport...)},
+		c.prefix + p.Health:    http.HandlerFunc(s.serveHealth),
+		c.prefix + pathCard:    http.HandlerFunc(s.serveCard),
 	}
-	interfaces := []*a2a.AgentInterface{
-		iface(base+pathJSONRPC, a2a.TransportProtocolJSONRPC, a2a.Version),
-		iface(base+pathREST, a2a.TransportProtocolHTTPJSON, a2a.Version),
-		iface(base+pathJSONRPC03, a2a.TransportProtocolJSONRPC, a2av0.Version),
-		iface(base+pathREST03, a2a.TransportProtocolHTTPJSON, a2av0.Version),
-	}
-	if c.grpcAddr != "" {
-		interfaces = append(interfaces, iface(c.grpcAddr, a2a.TransportProtocolGRPC, a2a.Version))
-	}
-	return &a2a.AgentCard{
-		Name:                c.agent.Name(),
-		Description:         c.agent.Description(),
-		Version:             c.version,
-		Capabilities:        *c.capabilities(),
-		SupportedInterfaces: interfaces,
-		DefaultInputModes:   slices.Clone(c.inputModes),
-		DefaultOutputModes:  slices.Clone(c.outputModes),
-		Skills:              c.cardSkills(),
-	}
-}
-
-func (c *config) cardSkills() []a2a.AgentSkill {
-	if len(c.skills) > 0 {
-		return slices.Clone(c.skills)
-	}
-	return []a2a.AgentSkill{{
-		ID: c.builder.Domain, Name: c.agent.Name(), Description: c.agent.Description(), Tags: []string{c.builder.Domain},
-	}}
-}
-
-// serveCard serves the card with the addresses by which the client came,
-// unless the server was told its own.
-func (s *Server) serveCard(w http.ResponseWriter, r *http.Request) {
-	base := s.config.baseURL
-	if base == "" {
-		base = "http://" + r.Host
-		if r.TLS != nil {
-			base = "https://" + r.Host
+	rest := restEdge{config: c, root: c.prefix + p.REST, table: operations, next: a2asrv.NewRESTHandler(s.Handler, transport...)}
+	rest03 := restEdge{config: c, root: c.prefix + p.REST03, table: operations03(), next: a2av0.NewRESTHandler(s.Handler, transport...), old: true}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.EscapedPath()
+		h, ok := exact[path]
+		if !ok && len(path) > 1 {
+			h, ok = exact[strings.TrimSuffix(path, "/")]
 		}
-		w.Header().Add("Vary", "Host")
+		switch {
+		case ok:
+		case strings.HasPrefix(path, rest03.root+pathREST03+"/"):
+			h = rest03
+		case strings.HasPrefix(path, rest.root+"/"):
+			h = rest
+		default:
+			h = http.HandlerFunc(c.serveNothing)
+		}
+		boundWrites(h, c.writeTimeout).ServeHTTP(w, r)
+	})
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// serveNothing answers where nothing is.
+func (c *config) serveNothing(w http.ResponseWriter, r *http.Request) {
+	c.answer(w, r).refuse(r, notFound())
+}
+
+// serveHealth says that the server is up, and 503 once it goes down, so that a
+// load balancer sends no more. It needs no authentication.
+func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
+	a := s.config.answer(w, r)
+	switch {
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		a.refuse(r, notAllowed(http.MethodGet, http.MethodHead))
+	case s.exec.isDraining():
+		a.refuse(r, errDraining)
+	default:
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Content-Type", mediaJSON)
+		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n")) // a prober that has gone
 	}
-	a2asrv.NewAgentCardHandler(a2av0.NewStaticAgentCardProducer(s.Card(base))).ServeHTTP(w, r)
+}
+
+// crossOrigin lets web pages of the origins call the server.
+func (c *config) crossOrigin() cors.Options {
+	headers := []string{"Content-Type", "Accept", "Accept-Language", "Authorization", "Last-Event-ID", a2a.SvcParamVersion, a2a.SvcParamExtensions, oldExtensions}
+	for _, s := range c.schemes {
+		headers = append(headers, s.header)
+	}
+	return cors.Options{
+		AllowedOrigins: c.origins,
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete},
+		AllowedHeaders: headers,
+		ExposedHeaders: []string{a2a.SvcParamExtensions, oldExtensions, "WWW-Authenticate", "Retry-After", "ETag"},
+		MaxAge:         600,
+	}
 }

@@ -101,6 +101,7 @@ func TestCard(t *testing.T) {
 		{"protocolBinding": "JSONRPC", "protocolVersion": "0.3", "url": "https://bank.example/agents/v0.3"},
 		{"protocolBinding": "HTTP+JSON", "protocolVersion": "0.3", "url": "https://bank.example/agents/v0.3"},
 		{"protocolBinding": "GRPC", "protocolVersion": "1.0", "url": "bank.example:443"},
+		{"protocolBinding": "GRPC", "protocolVersion": "0.3", "url": "bank.example:443"},
 	}
 	if diff := cmp.Diff(want, card.SupportedInterfaces); diff != "" {
 		t.Errorf("interfaces (-want +got):\n%s", diff)

@@ -112,11 +112,11 @@ func TestMaxInputOnEveryBinding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	res, body := post(t, url+"/v1/message:send", string(params))
+	res, body := postJSON(t, url+"/v1/message:send", string(params))
 	if res.StatusCode != 400 || !strings.Contains(body, "at most 3 parts, got 4") {
 		t.Errorf("HTTP+JSON: got %d, %s", res.StatusCode, body)
 	}
-	_, body = post(t, url+"/", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":`+string(params)+`}`)
+	_, body = postJSON(t, url+"/", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":`+string(params)+`}`)
 	if !strings.Contains(body, `"code":-32602`) || !strings.Contains(body, "at most 3 parts, got 4") {
 		t.Errorf("JSON-RPC: got %s", body)
 	}

@@ -112,12 +112,12 @@ func TestMaxRunsOnEveryBinding(t *testing.T) {
 	if st.Code() != codes.Unavailable || delayIn(st) != 7*time.Second {
 		t.Errorf("gRPC: got %v with %v", st, st.Details())
 	}
-	rest, body := post(t, url+"/v1/message:send", `{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"x"}]}}`)
+	rest, body := postJSON(t, url+"/v1/message:send", `{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"x"}]}}`)
 	if rest.StatusCode != http.StatusServiceUnavailable || rest.Header.Get("Retry-After") != "7" ||
 		!strings.Contains(body, `"code":503`) || !strings.Contains(body, `"status":"UNAVAILABLE"`) || !strings.Contains(body, `"retryDelay":"7s"`) {
 		t.Errorf("HTTP+JSON: got %d, Retry-After %q, %s", rest.StatusCode, rest.Header.Get("Retry-After"), body)
 	}
-	_, body = post(t, url+"/", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"x"}]}}}`)
+	_, body = postJSON(t, url+"/", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":"x"}]}}}`)
 	for _, want := range []string{`"code":-32603`, `google.rpc.RetryInfo`, `"retryDelay":"7s"`, `"errorCode":"UPSTREAM_UNAVAILABLE"`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("JSON-RPC: %s is not in %s", want, body)
@@ -149,14 +149,16 @@ func delayIn(st *status.Status) time.Duration {
 	return 0
 }
 
-func post(t *testing.T, url, body string) (*http.Response, string) {
+func postJSON(t *testing.T, url, body string) (*http.Response, string) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader([]byte(body)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("A2A-Version", "1.0")
+	if !strings.Contains(url, "/v0.3") {
+		req.Header.Set("A2A-Version", "1.0")
+	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 
 // errTooSlow ends a stream whose reader is too far behind.
 var errTooSlow = newProtocolError(
-	kind{a2a.ErrServerError, codes.ResourceExhausted, "The client reads too slowly; subscribe to the task to follow it further."}, "")
+	kind{a2a.ErrServerError, -32000, 500, codes.ResourceExhausted, "The client reads too slowly; subscribe to the task to follow it further."}, "")
 
 // boundWrites gives each write of an HTTP answer a time; 0 is none.
 func boundWrites(next http.Handler, limit time.Duration) http.Handler {

@@ -48,6 +48,9 @@ func (s watchedStore) Update(ctx context.Context, req *taskstore.UpdateRequest) 
 func (s watchedStore) Get(ctx context.Context, id a2a.TaskID) (st *taskstore.StoredTask, err error) {
 	defer s.contain(ctx, &err)
 	st, err = s.Store.Get(ctx, id)
+	if err == nil && theirs(ctx, st) {
+		return nil, a2a.ErrTaskNotFound
+	}
 	if err == nil && st != nil {
 		restoreEmpty(st.Task)
 	}

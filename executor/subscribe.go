@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/a2aexec/a2aexec/internal/schema"
 )
 
 // SubscribeToTask follows a task (A2A v1.0 section 3.1.6). One that is at work
@@ -13,6 +15,10 @@ import (
 // of its next turn. One that has ended is refused.
 func (p *protocol) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTaskRequest) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
+		if err := p.checkFields(ctx, schema.Task, req); err != nil {
+			yield(nil, err)
+			return
+		}
 		woken, stop := p.exec.watch(req.ID)
 		defer stop()
 		st, err := p.store.Get(ctx, req.ID)

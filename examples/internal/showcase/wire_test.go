@@ -474,15 +474,17 @@ func TestAskAndAnswer(t *testing.T) {
 			}
 
 			again := &a2a.SendMessageRequest{Message: a2a.NewMessageForTask(a2a.MessageRoleUser, done, a2a.NewTextPart("more"))}
-			want := a2a.ErrUnsupportedOperation
-			if b.name == "0.3 HTTP+JSON" {
-				want = a2a.ErrServerError // the host answers application/problem+json, which its own client does not read
+			refused := func(err error) bool { return errors.Is(err, a2a.ErrUnsupportedOperation) }
+			if b.name == "0.3 JSON-RPC" {
+				// The host's client wants an array at error.data, which A2A 0.3 does not
+				// know; the 0.3 clients want the object that is sent.
+				refused = func(err error) bool { return err != nil && strings.Contains(err.Error(), "cannot unmarshal object") }
 			}
-			if _, err := b.client.SendMessage(t.Context(), again); !errors.Is(err, want) {
-				t.Errorf("a message to a finished task: got %v, want %v", err, want)
+			if _, err := b.client.SendMessage(t.Context(), again); !refused(err) {
+				t.Errorf("a message to a finished task: got %v, want %v", err, a2a.ErrUnsupportedOperation)
 			}
 			for _, err := range b.client.SendStreamingMessage(t.Context(), again) {
-				if !errors.Is(err, a2a.ErrUnsupportedOperation) {
+				if !refused(err) {
 					t.Errorf("a stream to a finished task: got %v, want %v", err, a2a.ErrUnsupportedOperation)
 				}
 			}

@@ -1,0 +1,142 @@
+package executor
+
+import (
+	"context"
+	"errors"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/push"
+
+	"github.com/a2aexec/a2aexec/internal/schema"
+)
+
+// GetTask gives as much of the task's history as was asked for.
+func (p *protocol) GetTask(ctx context.Context, req *a2a.GetTaskRequest) (*a2a.Task, error) {
+	if err := p.checkFields(ctx, schema.GetTask, req); err != nil {
+		return nil, err
+	}
+	task, err := p.RequestHandler.GetTask(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return withHistory(task, req.HistoryLength), nil
+}
+
+// ListTasks gives of each task what was asked for, whatever the store gave, and
+// an empty list where there is none (A2A v1.0 section 3.1.4).
+func (p *protocol) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
+	if err := p.checkFields(ctx, schema.ListTasks, req); err != nil {
+		return nil, err
+	}
+	res, err := p.RequestHandler.ListTasks(ctx, req)
+	switch {
+	case err != nil && req.PageToken != "" && (errors.Is(err, a2a.ErrParseError) || errors.Is(err, a2a.ErrInvalidRequest)):
+		return nil, refuseField("/pageToken", "is not a token of an earlier answer")
+	case err != nil || res == nil:
+		return nil, err
+	}
+	out := *res
+	out.Tasks = make([]*a2a.Task, 0, len(res.Tasks))
+	for _, t := range res.Tasks {
+		t = withHistory(t, req.HistoryLength)
+		if !req.IncludeArtifacts && t != nil && t.Artifacts != nil {
+			c := *t
+			c.Artifacts = nil
+			t = &c
+		}
+		out.Tasks = append(out.Tasks, t)
+	}
+	return &out, nil
+}
+
+// historyLength is how many messages of the history a sender wants back.
+func historyLength(req *a2a.SendMessageRequest) *int {
+	if req == nil || req.Config == nil {
+		return nil
+	}
+	return req.Config.HistoryLength
+}
+
+// withHistory gives a task with at most so many messages of its history, the
+// most recent (A2A v1.0 section 3.2.4). What changes is a copy.
+func withHistory(t *a2a.Task, most *int) *a2a.Task {
+	if t == nil || most == nil || *most < 0 || len(t.History) <= *most {
+		return t
+	}
+	c := *t
+	c.History = t.History[len(t.History)-*most:]
+	if *most == 0 {
+		c.History = nil
+	}
+	return &c
+}
+
+// GetTaskPushConfig tells of a config that there is not as of a task (A2A v1.0
+// section 3.1.8).
+func (p *protocol) GetTaskPushConfig(ctx context.Context, req *a2a.GetTaskPushConfigRequest) (*a2a.PushConfig, error) {
+	if err := p.checkPush(ctx, schema.Push, req); err != nil {
+		return nil, err
+	}
+	res, err := p.RequestHandler.GetTaskPushConfig(ctx, req)
+	return res, noConfig(err)
+}
+
+// ListTaskPushConfigs lists the configs of a task.
+func (p *protocol) ListTaskPushConfigs(ctx context.Context, req *a2a.ListTaskPushConfigRequest) (*a2a.ListTaskPushConfigResponse, error) {
+	if err := p.checkPush(ctx, schema.ListPush, req); err != nil {
+		return nil, err
+	}
+	return p.RequestHandler.ListTaskPushConfigs(ctx, req)
+}
+
+// CreateTaskPushConfig creates one.
+func (p *protocol) CreateTaskPushConfig(ctx context.Context, req *a2a.PushConfig) (*a2a.PushConfig, error) {
+	if err := p.checkPush(ctx, schema.CreatePush, req); err != nil {
+		return nil, err
+	}
+	return p.RequestHandler.CreateTaskPushConfig(ctx, req)
+}
+
+// DeleteTaskPushConfig deletes one; that there is none any more is no error.
+func (p *protocol) DeleteTaskPushConfig(ctx context.Context, req *a2a.DeleteTaskPushConfigRequest) error {
+	if err := p.checkPush(ctx, schema.Push, req); err != nil {
+		return err
+	}
+	err := p.RequestHandler.DeleteTaskPushConfig(ctx, req)
+	if errors.Is(err, push.ErrPushConfigNotFound) {
+		return nil
+	}
+	return err
+}
+
+// checkPush refuses what is not supported before it looks at the fields.
+func (p *protocol) checkPush(ctx context.Context, rule schema.Rule, req any) error {
+	if !p.capabilities().PushNotifications {
+		return refuse(a2a.ErrPushNotificationNotSupported, "")
+	}
+	return p.checkFields(ctx, rule, req)
+}
+
+func noConfig(err error) error {
+	if errors.Is(err, push.ErrPushConfigNotFound) {
+		return refuse(a2a.ErrTaskNotFound, "Push notification config not found.")
+	}
+	return err
+}
+
+// GetExtendedAgentCard gives the caller the card that is meant for them (A2A
+// v1.0 section 3.1.11).
+func (p *protocol) GetExtendedAgentCard(ctx context.Context, _ *a2a.GetExtendedAgentCardRequest) (*a2a.AgentCard, error) {
+	if p.extendedCard == nil {
+		return nil, refuse(a2a.ErrUnsupportedOperation, "")
+	}
+	caller := callerOf(ctx)
+	if !caller.Authenticated {
+		return nil, refuse(a2a.ErrUnauthenticated, "")
+	}
+	card, err := p.extendedCard(ctx, caller, p.card(exchangeFrom(ctx).base))
+	if err == nil && card == nil {
+		return nil, refuse(a2a.ErrExtendedCardNotConfigured, "")
+	}
+	return card, err
+}
