@@ -381,6 +381,56 @@ func rowsOfPush(finished string) []row {
 	return out
 }
 
+// TestConformanceOfPush: the operations on push notification configs.
+func TestConformanceOfPush(t *testing.T) {
+	t.Parallel()
+	w := serve(t, conforming(nil), executor.PushNotifications(executor.Push{}))
+	id := w.start(t, "ask", nil)
+	op := func(name string, params map[string]any) request {
+		return request{op: name + "TaskPushNotificationConfig", params: params}
+	}
+	config := func(task string) map[string]any {
+		return map[string]any{"taskId": task, "id": "c-1", "url": "https://example.com/hook"}
+	}
+	for _, r := range []row{
+		{name: "create", request: op("Create", config(id))},
+		{name: "create for an unknown task", request: op("Create", config("nowhere")), reason: "TASK_NOT_FOUND", taskID: "nowhere"},
+		{
+			name: "create without a URL", request: op("Create", map[string]any{"taskId": id}), reason: "INVALID_PARAMS", taskID: id,
+			fields: map[string]string{"url": "is required"}, not: []string{"JSON-RPC 0.3"},
+		},
+		{
+			name: "create with a URL of something else", request: op("Create", map[string]any{"taskId": id, "url": "file:///etc/passwd"}), reason: "INVALID_PARAMS",
+			taskID: id, fields: map[string]string{"url": "absolute http or https URL"}, not: []string{"JSON-RPC 0.3"},
+		},
+		{name: "get an unknown one", request: op("Get", map[string]any{"taskId": id, "id": "unknown"}), reason: "TASK_NOT_FOUND", taskID: id, message: "Push notification config not found."},
+		{name: "get one of an unknown task", request: op("Get", map[string]any{"taskId": "nowhere", "id": "c-1"}), reason: "TASK_NOT_FOUND", taskID: "nowhere"},
+		{name: "list those of an unknown task", request: request{op: "ListTaskPushNotificationConfigs", params: map[string]any{"taskId": "nowhere"}}, reason: "TASK_NOT_FOUND", taskID: "nowhere"},
+		{name: "list", request: request{op: "ListTaskPushNotificationConfigs", params: map[string]any{"taskId": id}}},
+		{name: "delete", request: op("Delete", map[string]any{"taskId": id, "id": "c-1"})},
+		{name: "delete one that there is not", request: op("Delete", map[string]any{"taskId": id, "id": "unknown"})},
+		{name: "delete one of an unknown task", request: op("Delete", map[string]any{"taskId": "nowhere", "id": "c-1"}), reason: "TASK_NOT_FOUND", taskID: "nowhere"},
+		{
+			name: "a message with a config", not: []string{"JSON-RPC 0.3"}, // TestOldMessages has it
+			request: request{op: "SendMessage", params: with(say("hi", nil), map[string]any{
+				"configuration": map[string]any{"taskPushNotificationConfig": map[string]any{"url": "https://example.com/hook"}},
+			})},
+		},
+		{
+			name: "a message with a config that is wrong", reason: "INVALID_PARAMS", not: []string{"JSON-RPC 0.3"},
+			request: request{op: "SendMessage", params: with(say("hi", nil), map[string]any{
+				"configuration": map[string]any{"taskPushNotificationConfig": map[string]any{"url": "hook", "authentication": map[string]any{}}},
+			})},
+			fields: map[string]string{
+				"configuration.taskPushNotificationConfig.url":                   "absolute http or https URL",
+				"configuration.taskPushNotificationConfig.authentication.scheme": "is required",
+			},
+		},
+	} {
+		r.run(t, w)
+	}
+}
+
 func rowsOfVersions() []row {
 	var out []row
 	for _, v := range []string{"0.5", "2.0", "1", "junk", "1.0, 2.0"} {
@@ -513,7 +563,7 @@ func TestConformanceOfAuthentication(t *testing.T) {
 	challenge := map[string]string{"Www-Authenticate": `Bearer realm="conforming"`}
 	for _, r := range []row{
 		{name: "nobody", request: send(nil), reason: "UNAUTHENTICATED", message: "Authentication is required.", header: challenge},
-		{name: "nobody, streaming", request: stream(nil), reason: "UNAUTHENTICATED", header: map[string]string{"Www-Authenticate": `ApiKey realm="conforming", header="X-Api-Key"`}},
+		{name: "nobody, streaming", request: stream(nil), reason: "UNAUTHENTICATED", header: map[string]string{"Www-Authenticate": `ApiKey realm="conforming", header="X-API-Key"`}},
 		{name: "nobody, with a request that is wrong", request: request{op: "SendMessage"}, reason: "UNAUTHENTICATED", header: challenge},
 		{name: "another scheme", request: send(map[string]string{"Authorization": "Basic YTpi"}), reason: "UNAUTHENTICATED", header: challenge},
 		{name: "a bad token", request: send(bearer("bad")), reason: "UNAUTHENTICATED", header: map[string]string{"Www-Authenticate": `error="invalid_token"`}},

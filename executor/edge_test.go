@@ -348,7 +348,7 @@ func FuzzHTTPEdge(f *testing.F) {
 		``, `{}`, `null`, `[]`, rpcBody(`{"message":` + goodMessage + `}`), `{"message":` + goodMessage + `}`, withData(nested(200)), withData(`{"a":1e400}`),
 		`{"jsonrpc":"2.0","id":1,"method":"message/stream","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"ask"}]}}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"ListTasks"}`, `{"jsonrpc":"2.0","id":1e3,"method":"DeleteTaskPushNotificationConfig","params":{"taskId":"x","id":"y"}}`,
-		`{"request":{"messageId":"m","role":"ROLE_USER","content":[{"text":"x"}]}}`, "\xff", `{"message":` + goodMessage,
+		`{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"x"}]}}`, "\xff", `{"message":` + goodMessage,
 	}
 	for i, path := range []string{
 		"/", "/v0.3", "/v1/message:send", "/v1/message:stream", "/v1/tasks", "/v1/tasks/x", "/v1/tasks/x:cancel", "/v1/tasks/x/pushNotificationConfigs",

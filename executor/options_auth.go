@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -37,7 +36,7 @@ func APIKeyAuth(header string, v Verifier) Option {
 			return fmt.Errorf("%q: expected the name of a header, such as %q", header, "X-API-Key")
 		}
 		return c.addScheme(scheme{
-			name: "apiKey", header: http.CanonicalHeaderKey(header), challenge: "ApiKey", verifier: v,
+			name: "apiKey", header: header, challenge: "ApiKey", verifier: v,
 			card: a2a.APIKeySecurityScheme{Location: a2a.APIKeySecuritySchemeLocationHeader, Name: header},
 		})
 	}}

@@ -1,0 +1,479 @@
+package executor_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	oldpb "github.com/a2aproject/a2a-go/a2apb"
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2aclient"
+	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
+	a2agrpcclient "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
+	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+
+	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/executor"
+)
+
+// call sends a request to a server without a network.
+func callServer(t *testing.T, h http.Handler, method, path, body string, header map[string]string) *httptest.ResponseRecorder {
+	t.Helper()
+	req := httptest.NewRequestWithContext(t.Context(), method, "http://agents.example"+path, strings.NewReader(body))
+	for k, v := range header {
+		req.Header.Set(k, v)
+	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, req)
+	return rec
+}
+
+func newServer(t *testing.T, a *agent.Agent, opts ...executor.Option) *executor.Server {
+	t.Helper()
+	srv, err := executor.NewServer(a, append(opts, quiet)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return srv
+}
+
+func TestCardIsCached(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, echo("a"), executor.CardMaxAge(time.Minute), executor.BearerAuth(executor.VerifierFunc(verifyNames)), executor.APIKeyAuth("X-API-Key", executor.VerifierFunc(verifyNames)))
+	const path = "/.well-known/agent-card.json"
+	first := callServer(t, srv, http.MethodGet, path, "", nil)
+	tag := first.Header().Get("ETag")
+	if first.Code != 200 || tag == "" || first.Header().Get("Cache-Control") != "public, max-age=60" || first.Header().Get("Access-Control-Allow-Origin") != "*" ||
+		first.Header().Get("Vary") != "Host" {
+		t.Errorf("got %d %v", first.Code, first.Header())
+	}
+	var card struct {
+		SecuritySchemes      map[string]map[string]any
+		SecurityRequirements []map[string]any
+		Security             []map[string]any
+	}
+	if err := json.Unmarshal(first.Body.Bytes(), &card); err != nil {
+		t.Fatal(err)
+	}
+	if card.SecuritySchemes["bearer"] == nil || card.SecuritySchemes["apiKey"] == nil || len(card.SecurityRequirements) != 2 || len(card.Security) != 2 {
+		t.Errorf("security: got %+v", card)
+	}
+	again := callServer(t, srv, http.MethodGet, path, "", map[string]string{"If-None-Match": tag})
+	if again.Code != http.StatusNotModified || again.Body.Len() > 0 {
+		t.Errorf("asked again: got %d with %d bytes", again.Code, again.Body.Len())
+	}
+	other := callServer(t, newServer(t, echo("a"), executor.Version("2")), http.MethodGet, path, "", map[string]string{"If-None-Match": tag})
+	if other.Code != http.StatusOK || other.Header().Get("ETag") == tag {
+		t.Errorf("another card: got %d", other.Code)
+	}
+	if head := callServer(t, srv, http.MethodHead, path, "", nil); head.Code != 200 || head.Body.Len() > 0 || head.Header().Get("ETag") != tag {
+		t.Errorf("HEAD: got %d", head.Code)
+	}
+}
+
+func TestHealthAndShutdown(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, echo("a"), executor.BearerAuth(executor.VerifierFunc(verifyNames)))
+	if got := callServer(t, srv, http.MethodGet, "/healthz", "", nil); got.Code != 200 || !strings.Contains(got.Body.String(), `"ok"`) {
+		t.Errorf("up: got %d %s", got.Code, got.Body)
+	}
+	if err := srv.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+	}{
+		{http.MethodGet, "/healthz", "", http.StatusServiceUnavailable},
+		{http.MethodPost, "/v1/message:send", `{"message":` + goodMessage + `}`, http.StatusServiceUnavailable},
+		{http.MethodPost, "/v1/message:stream", `{"message":` + goodMessage + `}`, http.StatusServiceUnavailable},
+		{http.MethodPost, "/", rpcBody(`{"message":` + goodMessage + `}`), http.StatusOK},
+	} {
+		got := callServer(t, srv, c.method, c.path, c.body, map[string]string{"Authorization": "Bearer ada"})
+		if got.Code != c.status || !strings.Contains(got.Body.String(), "The server is shutting down.") || !strings.Contains(got.Body.String(), `"UNAVAILABLE"`) {
+			t.Errorf("going down, %s: got %d %s", c.path, got.Code, got.Body)
+		}
+	}
+}
+
+func TestCORS(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, echo("a"), executor.CORS("https://app.example"), executor.APIKeyAuth("X-Key", executor.VerifierFunc(verifyNames)))
+	preflight := map[string]string{
+		"Origin": "https://app.example", "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "a2a-extensions,a2a-version,content-type,x-key",
+	}
+	got := callServer(t, srv, http.MethodOptions, "/", "", preflight)
+	if got.Code != http.StatusNoContent || got.Header().Get("Access-Control-Allow-Origin") != "https://app.example" ||
+		got.Header().Get("Access-Control-Allow-Methods") != "POST" || !strings.Contains(got.Header().Get("Access-Control-Allow-Headers"), "x-key") {
+		t.Errorf("preflight: got %d %v", got.Code, got.Header())
+	}
+	posted := callServer(t, srv, http.MethodPost, "/v1/message:send", `{"message":`+goodMessage+`}`, map[string]string{"Origin": "https://app.example"})
+	exposed := posted.Header().Get("Access-Control-Expose-Headers")
+	if posted.Code != http.StatusUnauthorized || posted.Header().Get("Access-Control-Allow-Origin") != "https://app.example" ||
+		!strings.Contains(exposed, "Www-Authenticate") || !strings.Contains(exposed, "A2a-Extensions") || !strings.Contains(exposed, "Retry-After") {
+		t.Errorf("got %d %v", posted.Code, posted.Header())
+	}
+	preflight["Origin"] = "https://evil.example"
+	if got := callServer(t, srv, http.MethodOptions, "/", "", preflight); got.Header().Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("another origin: got %v", got.Header())
+	}
+	card := callServer(t, srv, http.MethodGet, "/.well-known/agent-card.json", "", map[string]string{"Origin": "https://evil.example"})
+	if card.Header().Get("Access-Control-Allow-Origin") != "*" {
+		t.Errorf("the card: got %v", card.Header())
+	}
+}
+
+func TestHTTPOptionsAreChecked(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]executor.Option{
+		"MaxBodyBytes": executor.MaxBodyBytes(0), "KeepAlive": executor.KeepAlive(-1), "CardMaxAge": executor.CardMaxAge(-1),
+		"CORS": executor.CORS("app.example"), "Extensions": executor.Extensions(a2a.AgentExtension{URI: "a,b"}), "ExtendedCard": executor.ExtendedCard(nil),
+		"BearerAuth": executor.BearerAuth(nil), "APIKeyAuth": executor.APIKeyAuth("a b", executor.VerifierFunc(verifyNames)),
+		"RequireScope": executor.RequireScope("x", "Nonsense"), "Authorize": executor.Authorize(nil),
+		"URLPaths": executor.URLPaths(executor.Paths{JSONRPC: "/x/", REST: "/", Health: "/v0.3"}),
+	} {
+		if _, err := executor.NewServer(echo("a"), o); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	twice := executor.BearerAuth(executor.VerifierFunc(verifyNames))
+	if _, err := executor.NewServer(echo("a"), twice, twice); err == nil {
+		t.Error("BearerAuth was taken twice")
+	}
+	if _, err := executor.NewServer(echo("a"), executor.URLPaths(executor.Paths{REST: "/v0.3/v1"})); err == nil {
+		t.Error("a path was taken for both generations")
+	}
+}
+
+// TestURLPaths moves every path below a prefix; the card tells where.
+func TestURLPaths(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, echo("a"), executor.Prefix("/loans"), executor.URLPaths(executor.Paths{
+		JSONRPC: "/rpc", REST: "/rest", JSONRPC03: "/old", REST03: "/old-rest", Health: "/alive",
+	}))
+	hs := httptest.NewServer(srv)
+	defer hs.Close()
+	card, err := agentcard.NewResolver(hs.Client()).Resolve(t.Context(), hs.URL+"/loans")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range card.SupportedInterfaces {
+		if !strings.HasPrefix(i.URL, hs.URL+"/loans/") {
+			t.Errorf("the card lists %s", i.URL)
+		}
+		if i.ProtocolVersion != a2a.Version {
+			continue
+		}
+		one := *card
+		one.SupportedInterfaces = []*a2a.AgentInterface{i}
+		client, err := a2aclient.NewFromCard(t.Context(), &one, a2aclient.WithJSONRPCTransport(hs.Client()), a2aclient.WithRESTTransport(hs.Client()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := client.SendMessage(t.Context(), userMessage("hi"))
+		if err != nil || firstText(res) != "a: hi" {
+			t.Errorf("%s: got %v, %v", i.URL, res, err)
+		}
+	}
+	old := callServer(t, srv, http.MethodPost, "/loans/old-rest/v1/message:send", `{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"hi"}]}}`, nil)
+	if old.Code != 200 || !strings.Contains(old.Body.String(), "a: hi") {
+		t.Errorf("HTTP+JSON 0.3: got %d %s", old.Code, old.Body)
+	}
+	if got := callServer(t, srv, http.MethodGet, "/loans/alive", "", nil); got.Code != 200 {
+		t.Errorf("health: got %d", got.Code)
+	}
+}
+
+// TestVersionByQuery: a client may say its version in the URL.
+func TestVersionByQuery(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, echo("a"))
+	for query, want := range map[string]int{"1.0": 404, "2.0": 400, "": 404} {
+		if got := callServer(t, srv, http.MethodGet, "/v1/tasks/x?A2A-Version="+query, "", nil); got.Code != want {
+			t.Errorf("%q: got %d %s", query, got.Code, got.Body)
+		}
+	}
+	old := `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"x"}}`
+	for version, want := range map[string]string{"": "-32001", "0.3": "-32001", "1.0": "-32601"} {
+		got := callServer(t, srv, http.MethodPost, "/", old, map[string]string{"A2A-Version": version})
+		if !strings.Contains(got.Body.String(), want) {
+			t.Errorf("an old method at / with version %q: got %s", version, got.Body)
+		}
+	}
+	got := callServer(t, srv, http.MethodPost, "/", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}`, map[string]string{"A2A-Version": "0.3"})
+	if !strings.Contains(got.Body.String(), "-32601") {
+		t.Errorf("a new method as 0.3: got %s", got.Body)
+	}
+}
+
+// TestOldStreamsEnd: the last event of a 0.3 stream says so, whatever it is.
+func TestOldStreamsEnd(t *testing.T) {
+	t.Parallel()
+	w := serve(t, conforming(nil))
+	for text, state := range map[string]string{"credentials": "auth-required", "ask": "input-required", "hi": "completed"} {
+		body := w.sendAll(t, "/v0.3", `{"jsonrpc":"2.0","id":1,"method":"message/stream","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"`+text+`"}]}}}`)
+		events := strings.Split(strings.TrimSpace(body), "\n\n")
+		last := events[len(events)-1]
+		if !strings.Contains(last, `"final":true`) || !strings.Contains(last, `"state":"`+state+`"`) {
+			t.Errorf("%s: the last event is %s", text, last)
+		}
+		for _, e := range events[:len(events)-1] {
+			if strings.Contains(e, `"final":true`) {
+				t.Errorf("%s: an earlier event is final: %s", text, e)
+			}
+		}
+	}
+	body := w.sendAll(t, "/v0.3/v1/message:stream", `{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"credentials"}]}}`)
+	if events := strings.Split(strings.TrimSpace(body), "\n\n"); !strings.Contains(events[len(events)-1], `"final":true`) {
+		t.Errorf("HTTP+JSON: the last event is %s", events[len(events)-1])
+	}
+}
+
+// sendAll reads a stream to its end.
+func (w *wire) sendAll(t *testing.T, path, body string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestOldRESTErrors have the status and the content type that clients read.
+func TestOldRESTErrors(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, echo("a"))
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{"GET", "/v0.3/v1/tasks/x", "", 404, "TASK_NOT_FOUND"},
+		{"POST", "/v0.3/v1/tasks/x:cancel", "", 404, "TASK_NOT_FOUND"},
+		{"POST", "/v0.3/v1/tasks/x:subscribe", "", 404, "TASK_NOT_FOUND"},
+		{"POST", "/v0.3/v1/message:send", "{", 400, "PARSE_ERROR"},
+		{"POST", "/v0.3/v1/message:stream", `{"message":{"messageId":"m","role":"ROLE_USER","content":[]}}`, 400, `"message.parts"`},
+		{"GET", "/v0.3/v1/tasks?pageSize=200", "", 400, `"pageSize"`},
+		{"GET", "/v0.3/v1/tasks?pageSize=x", "", 400, "INVALID_REQUEST"},
+		{"GET", "/v0.3/v1/card", "", 400, "UNSUPPORTED_OPERATION"},
+	} {
+		got := callServer(t, srv, c.method, c.path, c.body, nil)
+		if got.Code != c.status || got.Header().Get("Content-Type") != "application/json" || !strings.Contains(got.Body.String(), c.want) {
+			t.Errorf("%s %s: got %d %s %s", c.method, c.path, got.Code, got.Header().Get("Content-Type"), got.Body)
+		}
+	}
+}
+
+// TestKeepAlive: a stream that has nothing to say sends comments.
+func TestKeepAlive(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		srv := newServer(t, conforming(release), executor.KeepAlive(10*time.Second))
+		r, w := io.Pipe()
+		ctx, cancel := context.WithCancel(t.Context())
+		req := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/message:stream", strings.NewReader(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"wait"}]}}`))
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			srv.ServeHTTP(&pipeWriter{header: http.Header{}, w: w}, req)
+			_ = w.Close()
+		}()
+		begun := time.Now()
+		lines := bufio.NewScanner(r)
+		for lines.Scan() && lines.Text() != ": keep-alive" {
+		}
+		if d := time.Since(begun); d != 10*time.Second {
+			t.Errorf("the first comment came after %v, want 10s", d)
+		}
+		close(release)
+		for lines.Scan() {
+		}
+		cancel()
+		<-done
+	})
+}
+
+// pipeWriter is a ResponseWriter whose reader sees each write.
+type pipeWriter struct {
+	header http.Header
+	w      io.Writer
+}
+
+func (p *pipeWriter) Header() http.Header         { return p.header }
+func (p *pipeWriter) WriteHeader(int)             {}
+func (p *pipeWriter) Write(b []byte) (int, error) { return p.w.Write(b) }
+func (p *pipeWriter) Flush()                      {}
+
+// TestErrorDataReachesTheGoClient: what a client of the host's makes of a
+// refusal, package errcode reads.
+func TestErrorDataReachesTheGoClient(t *testing.T) {
+	t.Parallel()
+	w := serve(t, conforming(nil))
+	hc := &http.Client{Transport: &http.Transport{}}
+	t.Cleanup(hc.CloseIdleConnections)
+	base, err := url.Parse(w.url + "/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tr := range map[string]a2aclient.Transport{
+		"JSON-RPC":  a2aclient.NewJSONRPCTransport(w.url+"/", hc),
+		"HTTP+JSON": a2aclient.NewRESTTransport(base, hc),
+		"gRPC":      a2agrpcclient.NewGRPCTransport(w.conn),
+	} {
+		_, err := tr.GetTask(t.Context(), nil, &a2a.GetTaskRequest{ID: "nowhere"})
+		e := errcode.FromClient(err)
+		if !errors.Is(err, a2a.ErrTaskNotFound) || e.Code() != errcode.NotFound || e.Reason() != "task_not_found" || e.Domain() != "conforming" || e.Message() != "Task not found." {
+			t.Errorf("%s: got %v, %v of %q", name, err, e, e.Domain())
+		}
+		_, err = tr.SendMessage(t.Context(), nil, &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser)})
+		if e := errcode.FromClient(err); !errors.Is(err, a2a.ErrInvalidParams) || len(e.Violations()) != 1 || e.Violations()[0].Field != "/message/parts" {
+			t.Errorf("%s: got %v with %v", name, err, e.Violations())
+		}
+		if name == "JSON-RPC" {
+			continue // its client reads only the status of 429
+		}
+		_, err = tr.SendMessage(t.Context(), nil, userMessage("limited"))
+		if d, ok := errcode.FromClient(err).RetryAfter(); !errcode.Is(err, errcode.RateLimited) || !ok || d != 1500*time.Millisecond {
+			t.Errorf("%s: got %v after %v", name, err, d)
+		}
+	}
+}
+
+// TestHandlerAuthenticatesByItself: without the server's edge, under the host's
+// own bindings.
+func TestHandlerAuthenticatesByItself(t *testing.T) {
+	t.Parallel()
+	h, err := executor.NewHandler(conforming(nil), quiet, executor.BearerAuth(executor.VerifierFunc(verifyNames)), executor.RequireScope("tasks.write"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	binding := a2asrv.NewJSONRPCHandler(h)
+	body := rpcBody(`{"message":` + goodMessage + `}`)
+	for credential, want := range map[string]string{"": "-31401", "Bearer bad": "-31401", "Bearer reader": "-31403", "Bearer ada": `"result"`} {
+		got := callServer(t, binding, http.MethodPost, "/", body, map[string]string{"Authorization": credential})
+		if !strings.Contains(got.Body.String(), want) {
+			t.Errorf("%q: got %s", credential, got.Body)
+		}
+	}
+	got := callServer(t, binding, http.MethodPost, "/", rpcBody(`{"message":{"role":"ROLE_USER","parts":[]}}`), map[string]string{"Authorization": "Bearer ada"})
+	for _, want := range []string{"-32602", `"field":"message.messageId"`, `"field":"message.parts"`, "google.protobuf.Struct"} {
+		if !strings.Contains(got.Body.String(), want) {
+			t.Errorf("no %s in %s", want, got.Body)
+		}
+	}
+}
+
+// TestGRPCOfOldClients: the service of A2A 0.3.
+func TestGRPCOfOldClients(t *testing.T) {
+	t.Parallel()
+	w := serve(t, conforming(nil))
+	client := oldpb.NewA2AServiceClient(w.conn)
+	msg := &oldpb.Message{MessageId: "m", Role: oldpb.Role_ROLE_USER, Parts: []*oldpb.Part{{Part: &oldpb.Part_Text{Text: "hi"}}}}
+	ctx := metadata.AppendToOutgoingContext(t.Context(), "x-a2a-extensions", "https://example.com/x,"+errcode.ExtensionURI)
+	var head metadata.MD
+	res, err := client.SendMessage(ctx, &oldpb.SendMessageRequest{Request: msg}, grpc.Header(&head))
+	if err != nil || res.GetTask().GetStatus().GetState() != oldpb.TaskState_TASK_STATE_COMPLETED {
+		t.Errorf("got %v, %v", res, err)
+	}
+	if got := head.Get("x-a2a-extensions"); len(got) != 1 || got[0] != errcode.ExtensionURI {
+		t.Errorf("activated: got %v", head)
+	}
+	_, err = client.GetTask(t.Context(), &oldpb.GetTaskRequest{Name: "tasks/nowhere"})
+	if st := status.Convert(err); st.Code() != codes.NotFound || st.Message() != "Task not found." || len(st.Details()) != 2 {
+		t.Errorf("got %v %v", st, st.Details())
+	}
+	_, err = client.SendMessage(t.Context(), &oldpb.SendMessageRequest{Request: &oldpb.Message{MessageId: "m", Role: oldpb.Role_ROLE_USER}})
+	found := 0
+	for _, d := range status.Convert(err).Details() {
+		if br, ok := d.(*errdetails.BadRequest); ok {
+			found = len(br.GetFieldViolations())
+		}
+	}
+	if status.Code(err) != codes.InvalidArgument || found != 1 {
+		t.Errorf("no parts: got %v with %d violations", err, found)
+	}
+}
+
+// TestGRPCBounds: what gRPC itself refuses is refused in the same form.
+func TestGRPCBounds(t *testing.T) {
+	t.Parallel()
+	addr, stop := startGRPC(t, echo("a"), executor.MaxBodyBytes(10_000))
+	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	client := a2apb.NewA2AServiceClient(conn)
+	big := &a2apb.Message{MessageId: "m", Role: a2apb.Role_ROLE_USER, Parts: []*a2apb.Part{{Content: &a2apb.Part_Text{Text: strings.Repeat("x", 20_000)}}}}
+	_, err = client.SendMessage(t.Context(), &a2apb.SendMessageRequest{Message: big})
+	if st := status.Convert(err); st.Code() != codes.ResourceExhausted {
+		t.Errorf("too large: got %v", st)
+	}
+	err = conn.Invoke(t.Context(), "/lf.a2a.v1.A2AService/GetTask", rawMessage("\xff\xff\xff"), &a2apb.Task{}, grpc.ForceCodec(rawCodec{}))
+	if st := status.Convert(err); st.Code() != codes.InvalidArgument || strings.Contains(st.Message(), "proto") || len(st.Details()) != 2 {
+		t.Errorf("bytes that are no message: got %v %v", st, st.Details())
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
+type rawMessage string
+
+// rawCodec sends bytes as they are.
+type rawCodec struct{}
+
+func (rawCodec) Marshal(v any) ([]byte, error) {
+	m, ok := v.(rawMessage)
+	if !ok {
+		return nil, fmt.Errorf("%T", v)
+	}
+	return []byte(m), nil
+}
+func (rawCodec) Unmarshal([]byte, any) error { return nil }
+func (rawCodec) Name() string                { return "proto" }
+
+// startGRPC serves over gRPC until stop, which gives Serve's error.
+func startGRPC(t *testing.T, a *agent.Agent, opts ...executor.Option) (addr string, stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	listening, served := make(chan string, 1), make(chan error, 1)
+	opts = append(opts, quiet, executor.GRPCAddr("127.0.0.1:0"), executor.OnListen(func(_, g net.Addr) { listening <- g.String() }))
+	go func() { served <- executor.Serve(ctx, "127.0.0.1:0", a, opts...) }()
+	select {
+	case addr = <-listening:
+	case err := <-served:
+		cancel()
+		t.Fatal(err)
+	}
+	return addr, func() error { cancel(); return <-served }
+}
