@@ -49,6 +49,11 @@ func serve(t *testing.T, a *agent.Agent, opts ...executor.Option) *wire {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+		cancel() // what still runs, or is to be pushed, is given up
+		_ = srv.Shutdown(ctx)
+	})
 	hs := httptest.NewServer(srv)
 	t.Cleanup(hs.Close)
 	w.url = hs.URL
