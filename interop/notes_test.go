@@ -10,8 +10,8 @@ var notes = map[string]string{
 	"stream-status":    "Server: an error before the first event of an HTTP+JSON stream comes with HTTP status 200, as an event that this client cannot decode.",
 
 	"js-stream-error": "An error in a JSON-RPC stream is a plain `Error` whose text holds the JSON of it; there is no code and no class to branch on.",
-	"js-append":       "The client drops `append` of what comes in the JSON of protocol buffers: every piece of an artifact looks like a new artifact of the same id. Put pieces of one id together, or read the artifact of the task with `getTask`.",
-	"js-metadata":     "The client drops the metadata of parts in the JSON of protocol buffers: know the data part by its `errorCode`, not by its schema.",
+	"js-append":       "Where 0.3 is protocol buffers the client drops `append`: every piece of an artifact looks like a new artifact of the same id. Put pieces of one id together, or read the artifact of the task with `getTask`.",
+	"js-metadata":     "Where 0.3 is protocol buffers, over HTTP+JSON and gRPC, the client drops the metadata of parts: know the data part by its `errorCode`, not by its schema.",
 
 	"python-floats":     "Numbers in data pass through `google.protobuf.Struct`, and are floats: `60000.0`.",
 	"python-status":     "Over HTTP+JSON the client raises `A2AClientHTTPError` with the HTTP status, and drops the body.",

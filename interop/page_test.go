@@ -101,19 +101,20 @@ func TestFaults(t *testing.T) {
 
 // mark is the text of a cell: ok, or the numbers of the faults that show.
 func mark(at cell, s situation, used *[]string) string {
-	word, numbers := "ok", []string{}
+	word, numbers := "ok", []int{}
 	for _, note := range shown(at, s, &word) {
 		i := slices.Index(*used, note)
 		if i < 0 {
 			i = len(*used)
 			*used = append(*used, note)
 		}
-		numbers = append(numbers, fmt.Sprint(i+1))
+		numbers = append(numbers, i+1)
 	}
 	if len(numbers) == 0 {
 		return word
 	}
-	return strings.TrimSpace(word + " [" + strings.Join(numbers, ", ") + "]")
+	slices.Sort(numbers)
+	return strings.TrimSpace(word + " " + strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "))
 }
 
 // shown are the notes of the faults that show in a cell. The word is taken
