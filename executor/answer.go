@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -216,9 +217,13 @@ func (a *answer) render(e *protocolError) []byte {
 		}
 		v = map[string]any{"jsonrpc": "2.0", "id": a.id, "error": fault}
 	} else {
-		v = map[string]any{"error": map[string]any{
+		body := map[string]any{"error": map[string]any{
 			"code": e.kind.http, "status": e.statusName(), "message": e.text, "details": e.list(),
 		}}
+		if a.old {
+			maps.Copy(body, e.rest03())
+		}
+		v = body
 	}
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -270,7 +275,7 @@ func (a *answer) amend(b []byte) []byte {
 		}
 	}
 	if a.old && a.streams() {
-		return finalAuth(b)
+		return finalEvent(b)
 	}
 	return b
 }
@@ -296,36 +301,4 @@ func (a *answer) emptyResult() []byte {
 		result = "null"
 	}
 	return []byte(`{"jsonrpc":"2.0","id":` + string(a.id) + `,"result":` + result + "}\n")
-}
-
-// finalAuth says that the question for credentials is the last event of a 0.3
-// stream: it is, but the host only knows that of other questions.
-func finalAuth(b []byte) []byte {
-	data, ok := bytes.CutPrefix(b, eventData)
-	if !ok || !bytes.Contains(data, []byte("auth-required")) && !bytes.Contains(data, []byte("AUTH_REQUIRED")) {
-		return b
-	}
-	var tree map[string]any
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.UseNumber()
-	if d.Decode(&tree) != nil {
-		return b
-	}
-	for _, key := range []string{"result", "statusUpdate"} {
-		update, _ := tree[key].(map[string]any)
-		status, _ := update["status"].(map[string]any)
-		state, _ := status["state"].(string)
-		if isAuthState(state) && (key == "statusUpdate" || update["kind"] == "status-update") {
-			update["final"] = true
-		}
-	}
-	raw, err := json.Marshal(tree)
-	if err != nil {
-		return b
-	}
-	return append(append(bytes.Clone(eventData), raw...), '\n', '\n')
-}
-
-func isAuthState(s string) bool {
-	return s == "auth-required" || s == string(a2a.TaskStateAuthRequired)
 }

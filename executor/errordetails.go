@@ -154,6 +154,25 @@ func (e *protocolError) list() []*errordetails.Typed {
 	return out
 }
 
+// rest03 is what a body of HTTP+JSON 0.3 has beside the error of 1.0. A2A 0.3
+// names no form, and each of its SDKs looks for another: a2a-js for the code of
+// JSON-RPC, a2a-sdk (Python) for the name of its class.
+func (e *protocolError) rest03() map[string]any {
+	return map[string]any{"code": e.kind.rpc, "type": className(e.kind.reason()), "message": e.text, "data": e.data()}
+}
+
+// className is what SDKs call the error of a reason: TaskNotFoundError of
+// TASK_NOT_FOUND, InternalError of INTERNAL_ERROR.
+func className(reason string) string {
+	var out strings.Builder
+	for word := range strings.SplitSeq(strings.TrimSuffix(reason, "_ERROR"), "_") {
+		if word != "" {
+			out.WriteString(word[:1] + strings.ToLower(word[1:]))
+		}
+	}
+	return out.String() + "Error"
+}
+
 // GRPCStatus gives the gRPC binding the same error with its details as the
 // types that they are.
 func (e *protocolError) GRPCStatus() *status.Status {

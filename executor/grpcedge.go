@@ -75,6 +75,12 @@ func (s edgeStream) Context() context.Context { return s.ctx }
 // RecvMsg implements grpc.ServerStream.
 func (s edgeStream) RecvMsg(m any) error { return s.dec(m) }
 
+// SendMsg implements grpc.ServerStream.
+func (s edgeStream) SendMsg(m any) error {
+	finalMessage(m)
+	return s.ServerStream.SendMsg(m)
+}
+
 // admit is what all requests have in common.
 func (e grpcEdge) admit(ctx context.Context) (context.Context, *exchange, error) {
 	x := &exchange{base: e.baseURL}
