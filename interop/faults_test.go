@@ -35,81 +35,7 @@ var (
 )
 
 // faults are applied in this order.
-var faults = slices.Concat(clientFaults, serverFaults, adkFaults)
-
-// serverFaults are the showcase's own: they show with every client.
-var serverFaults = []fault{
-	{
-		note: "extension-header", situations: []string{"extension"},
-		alter: func(o *outcome) { o.Activated = "" },
-	},
-	{
-		note: "auth-final", clients: []string{"js03", "python03", "a2ago03", "trpc"},
-		situations: []string{"auth, answer"}, turns: []string{""}, mode: "streaming",
-		alter: func(o *outcome) { o.Final = "not final" },
-	},
-	{
-		note: "auth-final", clients: []string{"js03", "python03"}, bindings: rest03,
-		situations: []string{"ask, answer"}, turns: []string{""}, mode: "streaming",
-		alter: func(o *outcome) { o.Final = "not final" },
-	},
-	{
-		note: "grpc03-final", clients: []string{"js03", "python03", "a2ago03"}, bindings: []string{"0.3 gRPC"}, mode: "streaming",
-		alter: func(o *outcome) {
-			if o.Final != "" && o.State != "auth-required" {
-				o.Final = "not final"
-			}
-		},
-	},
-	{
-		note: "data-array", clients: []string{"a2ago03"}, bindings: []string{"0.3 JSON-RPC"}, situations: unknown,
-		alter: becomes("*fmt.wrapError: failed to decode response: json: cannot unmarshal array into Go struct field Error.error.data of type map[string]interface {}"),
-	},
-	{
-		note: "data-array", clients: []string{"a2ago03"}, bindings: []string{"0.3 JSON-RPC"}, situations: unknown, mode: "streaming",
-		alter: becomes("*fmt.wrapError: failed to parse SSE data: json: cannot unmarshal array into Go struct field Error.error.data of type map[string]interface {}"),
-	},
-	{
-		note: "rest03-errors", clients: []string{"js", "js03"}, bindings: rest03, situations: unknown,
-		alter: becomes(inText),
-	},
-	{
-		note: "rest03-errors", clients: []string{"python"}, bindings: rest03, situations: unknown,
-		alter: becomes("MethodNotFoundError: Resource not found"),
-	},
-	{
-		note: "rest03-errors", clients: []string{"a2ago"}, bindings: rest03, situations: unknown, turns: []string{"get"},
-		alter: becomes("*errors.errorString: server error"),
-	},
-	{
-		note: "rest03-errors", clients: []string{"a2ago"}, bindings: rest03, situations: unknown, turns: []string{"send"}, mode: "blocking",
-		alter: becomes("*errors.errorString: server error"),
-	},
-	{
-		note: "stream-status", clients: []string{"js"}, bindings: []string{"1.0 HTTP+JSON"}, situations: unknown, mode: "streaming",
-		alter: func(o *outcome) { o.Error, o.Order = "", "nothing" },
-	},
-	{
-		note: "stream-status", clients: []string{"python"}, bindings: []string{"1.0 HTTP+JSON"}, situations: unknown, mode: "streaming",
-		alter: becomes("TypeError: attribute name must be string, not 'NoneType'"),
-	},
-	{
-		note: "stream-status", clients: []string{"js"}, bindings: rest03, situations: unknown, mode: "streaming",
-		alter: becomes("InvalidAgentResponseError: Invalid SSE event: v0.3 StreamResponse has no payload."),
-	},
-	{
-		note: "stream-status", clients: []string{"js03"}, bindings: rest03, situations: unknown, mode: "streaming",
-		alter: becomes("Error: Failed to parse SSE event data"),
-	},
-	{
-		note: "stream-status", clients: []string{"python"}, bindings: rest03, situations: unknown, mode: "streaming",
-		alter: becomes("ValueError: Unsupported StreamResponse type"),
-	},
-	{
-		note: "stream-status", clients: []string{"python03"}, bindings: rest03, situations: unknown, mode: "streaming",
-		alter: becomes(`ParseError: Message type "a2a.v1.StreamResponse" has no field named "error" at "StreamResponse".`),
-	},
-}
+var faults = slices.Concat(clientFaults, adkFaults)
 
 // clientFaults are the clients' own.
 var clientFaults = []fault{
@@ -133,6 +59,14 @@ var clientFaults = []fault{
 		alter: becomes("HTTP 404"),
 	},
 	{
+		note: "a2ago-data", clients: []string{"a2ago"}, bindings: []string{"0.3 JSON-RPC"}, situations: unknown,
+		alter: becomes("*fmt.wrapError: failed to decode response: " + noArray),
+	},
+	{
+		note: "a2ago-data", clients: []string{"a2ago"}, bindings: []string{"0.3 JSON-RPC"}, situations: unknown, turns: []string{"send"}, mode: "streaming",
+		alter: becomes("*fmt.wrapError: failed to parse SSE data: " + noArray),
+	},
+	{
 		note: "python-grpc03", clients: []string{"python"}, bindings: []string{"0.3 gRPC"}, situations: unknown,
 		alter: becomes(inText),
 	},
@@ -141,6 +75,8 @@ var clientFaults = []fault{
 		alter: becomes(""),
 	},
 }
+
+const noArray = "json: cannot unmarshal object into Go struct field Error.error.data of type []*errordetails.Typed"
 
 // adkFaults are less faults than what a remote agent is: a partner in a
 // conversation, with no word for tasks.

@@ -2,17 +2,11 @@ package interop
 
 // notes say of each known fault what happens and why.
 var notes = map[string]string{
-	"extension-header": "Server: an extension that a request names is not named as active in the response.",
-	"auth-final":       "Server: the last event of an A2A 0.3 stream says `final: false` where the task waits for somebody. The stream ends all the same.",
-	"data-array":       "Server: the details of an A2A 0.3 error are an array at `error.data`, which this client cannot decode: it knows no more than that its call failed.",
-	"grpc03-final":     "Server: the last event of an A2A 0.3 stream over gRPC says `final: false`. The stream ends all the same.",
-	"rest03-errors":    "Server: an error of A2A 0.3 over HTTP+JSON has a form that this client does not know, so it cannot tell which it is.",
-	"stream-status":    "Server: an error before the first event of an HTTP+JSON stream comes with HTTP status 200, as an event that this client cannot decode.",
-
 	"js-stream-error": "An error in a JSON-RPC stream is a plain `Error` whose text holds the JSON of it; there is no code and no class to branch on.",
 	"js-append":       "Where 0.3 is protocol buffers the client drops `append`: every piece of an artifact looks like a new artifact of the same id. Put pieces of one id together, or read the artifact of the task with `getTask`.",
 	"js-metadata":     "Where 0.3 is protocol buffers, over HTTP+JSON and gRPC, the client drops the metadata of parts: know the data part by its `errorCode`, not by its schema.",
 
+	"a2ago-data":        "The compatibility client expects an array at the `error.data` of A2A 0.3, as its own server sends it, and cannot decode the object that 0.3 and its other clients have there (v0.3.15 of the same library, say): it knows no more than that its call failed.",
 	"python-floats":     "Numbers in data pass through `google.protobuf.Struct`, and are floats: `60000.0`.",
 	"python-status":     "Over HTTP+JSON the client raises `A2AClientHTTPError` with the HTTP status, and drops the body.",
 	"python-grpc03":     "Over gRPC 0.3 an error is known by the words that the status message begins with, as the SDK's own server writes them; from other servers it is an `A2AClientError`.",
