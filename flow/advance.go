@@ -6,6 +6,17 @@ import (
 	"github.com/a2aexec/a2aexec/errcode"
 )
 
+// leaveStart makes the first frontier.
+func (r *run[S]) leaveStart() error {
+	r.own()
+	if err := r.leave(0, false); err != nil {
+		return err
+	}
+	r.front, r.next = r.next, nil
+	r.rank()
+	return nil
+}
+
 // advance makes the next frontier from one whose outputs were applied. If a
 // route fails, nothing changes, and node is where.
 func (r *run[S]) advance() (node int32, err error) {
@@ -15,41 +26,19 @@ func (r *run[S]) advance() (node int32, err error) {
 	if len(r.waiting) > 0 {
 		before = slices.Clone(r.waiting)
 	}
-	for _, node := range r.front {
-		if node != 0 && r.nodes[node].known().phase != done { // START has nothing to do
+	for i := range r.front {
+		t := &r.front[i]
+		if t.phase != done {
 			continue
 		}
-		if err := r.leave(node); err != nil {
+		if err := r.leave(t.node, t.tolerant); err != nil {
 			r.ended, r.waiting = ended, before
-			return node, err
+			return t.node, err
 		}
-	}
-	if len(r.waiting) > 0 {
-		r.fireJoins()
-	}
-	if len(r.next) > 1 {
-		slices.Sort(r.next)
 	}
 	r.front, r.next = r.next, r.front
-	r.merged = false
-	r.step++
+	r.rank()
 	return 0, nil
-}
-
-// leave follows the edges or the route of a node that is done.
-func (r *run[S]) leave(node int32) error {
-	n, tolerant := &r.c.nodes[node], r.nodes[node].known().tolerant
-	if n.pick != nil {
-		to, err := r.pick(n)
-		if err == nil {
-			r.arrive(to, tolerant)
-		}
-		return err
-	}
-	for _, to := range n.edges {
-		r.arrive(to, tolerant || n.tolerant)
-	}
-	return nil
 }
 
 // pick asks a route where to go.
@@ -82,6 +71,22 @@ func (r *run[S]) routeName(ref Ref, known bool) string {
 	}
 }
 
+// leave follows the edges or the route of a node that is done.
+func (r *run[S]) leave(node int32, tolerant bool) error {
+	n := &r.c.nodes[node]
+	if n.pick != nil {
+		to, err := r.pick(n)
+		if err == nil {
+			r.arrive(to, tolerant)
+		}
+		return err
+	}
+	for _, to := range n.edges {
+		r.arrive(to, tolerant || n.tolerant)
+	}
+	return nil
+}
+
 // arrive puts a node into the next frontier, or notes the arrival at a join.
 func (r *run[S]) arrive(to int32, tolerant bool) {
 	if to < 0 {
@@ -92,41 +97,53 @@ func (r *run[S]) arrive(to int32, tolerant bool) {
 		r.waiting[slices.Index(r.core.joins, to)] = true
 		return
 	}
-	p := &r.nodes[to]
-	if slices.Contains(r.next, to) {
-		if !tolerant && p.known().tolerant {
-			p.detail().tolerant = false
+	for i := range r.next {
+		if t := &r.next[i]; t.node == to {
+			t.tolerant = t.tolerant && tolerant
+			return
 		}
-		return
 	}
-	r.next = append(r.next, to)
-	p.begin(tolerant)
+	r.next = append(r.next, task{node: to, tolerant: tolerant})
+	r.begin(to)
 }
 
-// fireJoins moves the joins that nothing can reach any more into the next
-// frontier. In a tangle of loops joins may wait for each other; then the first
-// one runs.
+// rank puts the next frontier, which front is now, into order, with the joins
+// that nothing can reach any more.
+func (r *run[S]) rank() {
+	if len(r.waiting) > 0 {
+		r.fireJoins()
+	}
+	byNode := func(a, b task) int { return int(a.node - b.node) }
+	if len(r.front) > 1 && !slices.IsSortedFunc(r.front, byNode) {
+		slices.SortFunc(r.front, byNode)
+	}
+	r.merged = false
+	r.step++
+}
+
+// fireJoins moves the joins that nothing can reach any more into the frontier.
+// In a tangle of loops joins may wait for each other; then the first one runs.
 func (r *run[S]) fireJoins() {
-	live := len(r.next)
+	live := len(r.front)
 	for j, arrived := range r.waiting {
-		if arrived && !r.reachable(j, r.next[:live]) {
-			r.next = append(r.next, r.core.joins[j])
+		if arrived && !r.reachable(j, r.front[:live]) {
+			r.front = append(r.front, task{node: r.core.joins[j]})
 		}
 	}
-	if first := slices.Index(r.waiting, true); len(r.next) == 0 && first >= 0 {
-		r.next = append(r.next, r.core.joins[first])
+	if first := slices.Index(r.waiting, true); len(r.front) == 0 && first >= 0 {
+		r.front = append(r.front, task{node: r.core.joins[first]})
 	}
-	for _, node := range r.next[live:] {
-		r.waiting[slices.Index(r.core.joins, node)] = false
-		r.nodes[node].begin(false)
+	for _, t := range r.front[live:] {
+		r.waiting[slices.Index(r.core.joins, t.node)] = false
+		r.begin(t.node)
 	}
 }
 
 // reachable reports whether a live node can reach join j, or another waiting join
 // comes before it. Around a loop each waiting join can reach each other.
-func (r *run[S]) reachable(j int, live []int32) bool {
-	for _, node := range live {
-		if r.core.metas[node].reaches.has(j) {
+func (r *run[S]) reachable(j int, live []task) bool {
+	for i := range live {
+		if r.core.metas[live[i].node].reaches.has(j) {
 			return true
 		}
 	}

@@ -19,8 +19,12 @@ const (
 type checkpoints struct {
 	seq   uint64
 	state []byte          // the state as stored, nil if it is to be encoded
-	text  *draft          // where they are written
+	text  *draft          // where it is written
 	ctx   context.Context //nolint:containedctx // that of the run, but it does not end: what was done is to be kept
+}
+
+func newCheckpoints(ctx context.Context, s *session) *checkpoints {
+	return &checkpoints{ctx: context.WithoutCancel(ctx), text: newDraft(s)}
 }
 
 // save makes a checkpoint if there is a store.

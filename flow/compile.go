@@ -29,6 +29,8 @@ type core struct {
 	state string // the state's type
 	metas []*meta
 	joins []int32 // the nodes that are joins, in order
+
+	cyclic bool // a node may run twice
 }
 
 // Compile checks the graph and makes it runnable. Later changes to g do not

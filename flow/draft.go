@@ -2,13 +2,13 @@ package flow
 
 import "sync"
 
-// draft is the text of a run's last checkpoint. The next one keeps its
-// beginning, since most often some completed nodes were only added.
+// draft is the text of a run's last checkpoint. It grows at done, where each
+// visit that completes is added; what comes after that is written each time.
 type draft struct {
-	buf  []byte
-	head int // how much of it names the run
-	done int // how much of it is also about the first n completed nodes, 0: none
-	n    int
+	buf   []byte
+	done  int  // how much of it names the run and the completed visits
+	n     int  // the completed visits
+	plain bool // values are JSON themselves
 }
 
 // drafts keeps them for other runs.
@@ -16,6 +16,18 @@ var drafts = sync.Pool{New: func() any { return &draft{buf: make([]byte, 0, 1024
 
 // maxDraft is how large a draft may be to be kept.
 const maxDraft = 64 << 10
+
+// newDraft begins a draft with what names the run.
+func newDraft(s *session) *draft {
+	d, _ := drafts.Get().(*draft)
+	_, d.plain = s.cfg.codec.(jsonCodec)
+	w := writer{buf: append(d.buf, s.core.head...), plain: d.plain}
+	w.text(`,"run":`, s.id)
+	w.flag(`,"plain":true`, w.plain)
+	d.buf = append(w.buf, `,"done":[`...)
+	d.done = len(d.buf)
+	return d
+}
 
 // letGo hands the draft to other runs.
 func (r *run[S]) letGo() {
@@ -32,25 +44,26 @@ func (r *run[S]) letGo() {
 	r.store.text = nil
 }
 
-// write makes the JSON that package restore.go reads. It is written by hand
-// because it is written after every node.
+// completed adds a visit whose output was applied.
+func (d *draft) completed(m *meta, visit int32, out []byte) {
+	w := writer{buf: d.buf[:d.done], plain: d.plain}
+	if d.n > 0 {
+		w.buf = append(w.buf, ',')
+	}
+	w.visit(m, visit)
+	if out != nil {
+		w.value(`,"out":`, out)
+	}
+	d.buf = append(w.buf, '}')
+	d.done = len(d.buf)
+	d.n++
+}
+
+// write makes the JSON that restore.go reads. It is written by hand because it
+// is written after every node.
 func (r *run[S]) write(seq uint64, st status) error {
 	d := r.store.text
-	if d == nil {
-		d, _ = drafts.Get().(*draft)
-		r.store.text = d
-	}
-	w := writer{buf: d.buf}
-	_, w.plain = r.cfg.codec.(jsonCodec)
-	if d.head == 0 {
-		w.buf = append(w.buf[:0], r.core.head...)
-		w.text(`,"run":`, r.id)
-		w.flag(`,"plain":true`, w.plain)
-		w.buf = append(w.buf, `,"done":[`...)
-		d.head = len(w.buf)
-	}
-	d.completed(&w, &r.trace)
-	w.buf = append(w.buf, ']')
+	w := writer{buf: append(d.buf[:d.done], ']'), plain: d.plain}
 	w.number(`,"seq":`, seq)
 	w.buf = append(append(append(w.buf, `,"status":"`...), st...), '"')
 	w.number(`,"step":`, uint64(r.step)) //nolint:gosec // never negative
@@ -66,24 +79,4 @@ func (r *run[S]) write(seq uint64, st status) error {
 	w.buf = append(w.buf, '}')
 	d.buf = w.buf
 	return w.err
-}
-
-// completed makes w's text the head and the completed nodes.
-func (d *draft) completed(w *writer, t *trace) {
-	if d.done == 0 || t.revised {
-		d.done, d.n, t.revised = d.head, 0, false
-	}
-	w.buf = w.buf[:d.done]
-	for ; d.n < len(t.order); d.n++ {
-		if d.n > 0 {
-			w.buf = append(w.buf, ',')
-		}
-		m, p := t.core.metas[t.order[d.n]], &t.nodes[t.order[d.n]]
-		w.visit(m, p.visit)
-		if data := p.known().data; data != nil && !m.noArtifact {
-			w.value(`,"out":`, data)
-		}
-		w.buf = append(w.buf, '}')
-	}
-	d.done = len(w.buf)
 }

@@ -48,7 +48,8 @@ type NodeError struct {
 	// Completed are the ids of the nodes that completed, in the order in which
 	// their outputs were applied; a node visited twice stands once.
 	Completed []string
-	// Outputs are the last outputs of the completed nodes, in the same order.
+	// Outputs are their outputs in the order in which they were applied; a node
+	// in a loop has one for each visit.
 	Outputs []Output
 	// Value is what the node returned together with the error, nil if that was
 	// nothing or the zero value.

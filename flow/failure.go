@@ -14,33 +14,34 @@ func (r *run[S]) abandon(ctx context.Context, node int32, err error) error {
 // conclude adds to the result what siblings finished whose outputs were not
 // applied. The stored state stays the one from before.
 func (r *run[S]) conclude() {
-	for _, node := range r.front {
-		p := &r.nodes[node]
-		r.count(node)
-		r.asks = append(r.asks, p.known().asks...)
-		if p.known().phase != done || r.merged {
+	r.own()
+	for i := range r.front {
+		t := &r.front[i]
+		r.count(t)
+		r.asks = append(r.asks, t.asks...)
+		if t.phase != done || r.merged {
 			continue
 		}
 		before := r.state
 		if own, err := r.copied(); err == nil {
 			r.state = own
 		}
-		if r.apply(node) != nil {
+		if r.apply(t) != nil {
 			r.state = before
 			continue
 		}
-		r.complete(node)
+		r.complete(t)
 	}
 }
 
 func (r *run[S]) result() Result[S] { return Result[S]{State: r.state, trace: &r.trace} }
 
 // lastNode is the node that completed last, START if none did.
-func (r *run[S]) lastNode() int32 {
-	if len(r.order) == 0 {
-		return 0
+func (r *run[S]) lastNode() (node int32) {
+	for f := range r.visitLog.completed {
+		node = f.node
 	}
-	return r.order[len(r.order)-1]
+	return node
 }
 
 // nextNode is the first node whose turn it is.
@@ -48,37 +49,47 @@ func (r *run[S]) nextNode() int32 {
 	if len(r.front) == 0 {
 		return r.lastNode()
 	}
-	return r.front[0]
+	return r.front[0].node
 }
 
 // fail makes the run's error.
 func (r *run[S]) fail(culprit int32, err error) error {
 	r.conclude()
-	e := r.nodeError(culprit, err)
+	var own *task
+	for i := range r.front {
+		if r.front[i].node == culprit {
+			own = &r.front[i]
+		}
+	}
+	e := r.nodeError(culprit, own, err)
 	e.Retries, e.Completed, e.Outputs = r.retries, r.completed(), r.outputs()
-	for _, node := range r.front {
-		switch d := r.nodes[node].known(); {
-		case node == culprit:
-		case d.phase == cancelled:
-			e.Cancelled = append(e.Cancelled, r.core.metas[node].id)
-		case d.phase == failed || d.phase == dropped:
-			e.Siblings = append(e.Siblings, r.nodeError(node, d.err))
+	for i := range r.front {
+		switch t := &r.front[i]; {
+		case t == own:
+		case t.phase == cancelled:
+			e.Cancelled = append(e.Cancelled, r.core.metas[t.node].id)
+		case t.phase == failed || t.phase == dropped:
+			e.Siblings = append(e.Siblings, r.nodeError(t.node, t, t.err))
 		}
 	}
 	e.Siblings = append(e.Siblings, r.failures...)
 	return e
 }
 
-// nodeError makes an error of one node by itself.
-func (s *session) nodeError(node int32, err error) *NodeError {
-	m, p := s.core.metas[node], &s.nodes[node]
-	d := p.known()
+// nodeError makes an error of one node by itself. t is nil if it is not in the
+// frontier any more.
+func (s *session) nodeError(node int32, t *task, err error) *NodeError {
+	m := s.core.metas[node]
 	e := &NodeError{
 		Flow: s.core.name, Run: s.id, Node: m.id, Kind: m.kind,
-		Step: s.step, Visit: int(p.visits), Attempt: int(d.tries), Err: err,
+		Step: s.step, Visit: int(s.begun(node)), Err: err,
 	}
-	if d.phase == failed || d.phase == dropped {
-		e.Value = d.fresh
+	if t == nil {
+		return e
+	}
+	e.Attempt = int(t.tries)
+	if t.phase == failed || t.phase == dropped {
+		e.Value = t.fresh
 	}
 	return e
 }

@@ -3,6 +3,7 @@ package flow
 // link computes what the scheduler looks up while it runs: which joins can
 // still be reached from each node, by any way and without going back in a loop.
 func (c *core) link() {
+	c.cyclic = c.hasCycle()
 	number := map[int32]int{}
 	for i, m := range c.metas {
 		if m.isJoin {
@@ -19,6 +20,28 @@ func (c *core) link() {
 	d := c.dominators(0)
 	c.spread(number, func(m *meta) bitset { return m.reaches }, func(_, _ int32) bool { return true })
 	c.spread(number, func(m *meta) bitset { return m.precedes }, func(from, to int32) bool { return !d.dominates(to, from) })
+}
+
+// hasCycle reports whether a node can be reached from itself: whether nodes are
+// left when those that nothing leads to any more are taken away, one by one.
+func (c *core) hasCycle() bool {
+	ways := make([]int, len(c.metas))
+	for _, m := range c.metas {
+		for _, t := range m.targets() {
+			ways[t]++
+		}
+	}
+	taken := 0
+	for todo := []int32{0}; len(todo) > 0; taken++ { // all can be reached from START
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, t := range c.metas[at].targets() {
+			if ways[t]--; ways[t] == 0 {
+				todo = append(todo, t)
+			}
+		}
+	}
+	return taken < len(c.metas)
 }
 
 // spread adds to the set of each node the joins that it leads to over edges

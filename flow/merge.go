@@ -6,50 +6,52 @@ import (
 	"github.com/a2aexec/a2aexec/errcode"
 )
 
-// merge applies the outputs of the frontier in order: all of them, or none.
-func (r *run[S]) merge() (node int32, err error) {
+// merge applies the outputs of the frontier in order: all of them, or none. It
+// returns the task at which it failed.
+func (r *run[S]) merge() (failed *task, err error) {
 	r.scratch = r.state
 	if r.state, err = r.copied(); err != nil {
 		r.state = r.scratch
-		return r.front[0], err
+		return &r.front[0], err
 	}
-	for _, node := range r.front {
-		if r.nodes[node].known().phase != done {
+	for i := range r.front {
+		t := &r.front[i]
+		if t.phase != done {
 			continue
 		}
-		if err := r.apply(node); err != nil {
+		if err := r.apply(t); err != nil {
 			r.state = r.scratch
-			return node, err
+			return t, err
 		}
 	}
 	r.merged = true
 	if r.store != nil {
 		r.store.state = nil
 	}
-	for _, node := range r.front {
-		d := r.nodes[node].known()
-		r.count(node)
-		switch d.phase {
+	for i := range r.front {
+		t := &r.front[i]
+		r.count(t)
+		switch t.phase {
 		case done:
-			r.complete(node)
+			r.complete(t)
 		case dropped:
-			r.failures = append(r.failures, r.nodeError(node, d.err))
+			r.failures = append(r.failures, r.nodeError(t.node, t, t.err))
 		default:
 		}
-		r.forget(node)
+		r.forget(t.node)
 	}
-	return 0, nil
+	return nil, nil
 }
 
 // apply puts one output into the state.
-func (r *run[S]) apply(node int32) (err error) {
+func (r *run[S]) apply(t *task) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = recovered(v)
 		}
 	}()
-	n := &r.c.nodes[node]
-	if err := n.apply(&r.state, r.nodes[node].known().fresh); err != nil {
+	n := &r.c.nodes[t.node]
+	if err := n.apply(&r.state, t.fresh); err != nil {
 		return &errcode.MergeStrategyError{Key: n.id, Err: err}
 	}
 	return nil
@@ -74,7 +76,7 @@ func (s *session) forget(node int32) {
 	if s.answers == nil && s.effects == nil {
 		return
 	}
-	scope := s.scope(node, s.nodes[node].visits)
+	scope := s.scope(node, s.begun(node))
 	for key := range s.effects {
 		if strings.HasPrefix(key, scope) {
 			delete(s.effects, key)

@@ -106,8 +106,8 @@ func MaxVisits(n int) NodeOption {
 }
 
 // NoArtifact marks a node whose output is not for the client: a secret, or
-// bulk. It is applied to the state like any other, but not listed in a
-// checkpoint once it was applied.
+// bulk. It is applied to the state like any other and then dropped: results,
+// errors and checkpoints list the visit without a value.
 func NoArtifact() NodeOption {
 	return NodeOption{func(l *limits) string {
 		l.noArtifact = true

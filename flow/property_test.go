@@ -202,14 +202,38 @@ func (w *world) oneOutcome(t *rapid.T, res flow.Result[trail], err error) {
 	if !errors.As(err, &ne) {
 		t.Fatalf("got %T: %v", err, err)
 	}
-	if !slices.Equal(ne.Completed, res.Completed()) || len(ne.Outputs) != len(ne.Completed) || ne.Node == "" || ne.Kind == "" {
+	if !slices.Equal(ne.Completed, res.Completed()) || !slices.Equal(ne.Completed, visited(ne.Outputs)) || ne.Node == "" || ne.Kind == "" {
 		t.Fatalf("incomplete: %+v", ne)
+	}
+	if path := paths(ne.Outputs); !slices.Equal(path, res.State.Path) {
+		t.Fatalf("the outputs %v are not those of the state %v", path, res.State.Path)
 	}
 	for _, id := range ne.Completed {
 		if !slices.Contains(res.State.Path, id) {
 			t.Fatalf("%s is completed, but not in the state %v", id, res.State.Path)
 		}
 	}
+}
+
+// paths are the outputs of the nodes of a world, which are their ids.
+func paths(outs []flow.Output) []string {
+	var ids []string
+	for _, o := range outs {
+		id, _ := o.Value.(string)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// visited are the nodes of outputs, each once.
+func visited(outs []flow.Output) []string {
+	ids := []string{}
+	for _, o := range outs {
+		if !slices.Contains(ids, o.Node) {
+			ids = append(ids, o.Node)
+		}
+	}
+	return ids
 }
 
 // seeded makes a store whose last checkpoint is the given one.

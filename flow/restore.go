@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/a2aexec/a2aexec/hitl"
 )
@@ -34,7 +35,7 @@ type storedVisit struct {
 	Visit    int32           `json:"visit"`
 	Phase    phase           `json:"phase"`
 	Tolerant bool            `json:"tolerant"`
-	Retries  int             `json:"retries"`
+	Retries  int32           `json:"retries"`
 	Out      json.RawMessage `json:"out"`
 	Error    string          `json:"error"`
 	Asks     []storedAsk     `json:"asks"`
@@ -84,11 +85,19 @@ func (in *stored) complete() {
 	}
 }
 
+// repeats reports whether a node has run twice.
+func (in *stored) repeats() bool {
+	return slices.ContainsFunc(slices.Concat(in.Done, in.Front, in.Failures), func(v storedVisit) bool { return v.Visit > 1 })
+}
+
 // restore puts a run into the state of a checkpoint.
 func (r *run[S]) restore(in *stored) error {
 	r.step, r.retries = in.Step, in.Retries
 	r.merged, r.ended = in.Merged, in.Ended
 	r.answers = in.Answers
+	if r.visits == nil && in.repeats() {
+		r.visits = make([]int32, len(r.core.metas)) // the graph was another
+	}
 	err := r.decode(in.State, func(data []byte) error { return r.cfg.codec.Decode(data, &r.state) })
 	if err != nil {
 		return fmt.Errorf("state: %w", err)
@@ -148,7 +157,9 @@ func (r *run[S]) decode(raw json.RawMessage, use func([]byte) error) error {
 func (r *run[S]) number(id string, visit int32) (int32, error) {
 	for i, m := range r.core.metas {
 		if m.id == id {
-			r.nodes[i].visits = max(r.nodes[i].visits, visit)
+			if r.visits != nil {
+				r.visits[i] = max(r.visits[i], visit)
+			}
 			return int32(i), nil //nolint:gosec // a graph is small
 		}
 	}
@@ -170,12 +181,12 @@ func (r *run[S]) restoreDone(v storedVisit) error {
 	if err != nil {
 		return err
 	}
-	r.order = append(r.order, n)
-	p, d := &r.nodes[n], r.nodes[n].detail()
-	p.visit = v.Visit
+	t := task{node: n, frame: r.enter(&r.base, n, v.Visit)}
+	t.frame.close()
 	if v.Out != nil {
-		d.out, d.data, err = r.output(n, v.Out)
+		t.fresh, t.made, err = r.output(n, v.Out)
 	}
+	r.complete(&t)
 	return err
 }
 
@@ -184,20 +195,19 @@ func (r *run[S]) restoreFront(v storedVisit) error {
 	if err != nil {
 		return err
 	}
-	r.front = append(r.front, n)
-	d := r.nodes[n].detail()
-	d.phase, d.tolerant, d.retries = v.Phase, v.Tolerant, v.Retries
+	t := task{node: n, phase: v.Phase, tolerant: v.Tolerant, retries: v.Retries}
 	switch {
 	case v.Out != nil:
-		d.fresh, d.made, err = r.output(n, v.Out)
+		t.fresh, t.made, err = r.output(n, v.Out)
 	case v.Phase == failed || v.Phase == cancelled:
-		d.phase = ready
+		t.phase = ready
 	case v.Phase == dropped:
-		d.err = errors.New(v.Error)
+		t.err = errors.New(v.Error)
 	}
 	for _, a := range v.Asks {
-		d.asks = append(d.asks, hitl.InputRequired(a.Prompt, hitl.Payload(a.Data), hitl.ID(a.ID)))
+		t.asks = append(t.asks, hitl.InputRequired(a.Prompt, hitl.Payload(a.Data), hitl.ID(a.ID)))
 	}
+	r.front = append(r.front, t)
 	return err
 }
 
@@ -206,7 +216,7 @@ func (r *run[S]) restoreFailure(v storedVisit) error {
 	if err != nil {
 		return err
 	}
-	e := r.nodeError(n, errors.New(v.Error))
+	e := r.nodeError(n, nil, errors.New(v.Error))
 	e.Visit, e.Step = int(v.Visit), 0
 	r.failures = append(r.failures, e)
 	return nil

@@ -22,22 +22,33 @@ type Output struct {
 	Visit int
 	// Value is what the node returned, of its own type.
 	Value any
-	// NoArtifact says that it is not for the client. Then Value is nil once the
-	// run was resumed.
+	// NoArtifact says that it is not for the client. It is in the state, and
+	// Value is nil.
 	NoArtifact bool
 }
 
 // trace is what a run leaves behind.
 type trace struct {
-	core     *core
-	nodes    []progress // by number
-	order    []int32    // the completed nodes, each once
-	retries  int
-	asks     []*hitl.Interrupt
-	failures []*NodeError // that were tolerated
-	revised  bool         // a node in order completed again
+	visitLog
+	*aside
+	core    *core
+	visits  []int32 // begun, by node; nil where no node runs twice
+	retries int
+}
 
-	orderRoom [16]int32 // for the order of a small graph
+// begun is how often a node's turn has come.
+func (t *trace) begun(node int32) int32 {
+	if t.visits == nil {
+		return min(node, 1) // START has none
+	}
+	return t.visits[node]
+}
+
+// begin is the turn of a node.
+func (t *trace) begin(node int32) {
+	if t.visits != nil {
+		t.visits[node]++
+	}
 }
 
 // Completed are the ids of the completed nodes in the order in which their
@@ -50,8 +61,9 @@ func (r Result[S]) Completed() []string {
 	return r.trace.completed()
 }
 
-// Outputs are the last outputs of the completed nodes, in the same order. The
-// slice is the caller's, the values are not to be changed.
+// Outputs are the outputs in the order in which they were applied; a node in a
+// loop has one for each visit. The slice is the caller's, the values are not to
+// be changed.
 func (r Result[S]) Outputs() []Output {
 	if r.trace == nil {
 		return nil
@@ -89,18 +101,22 @@ func (r Result[S]) Retries() int {
 }
 
 func (t *trace) completed() []string {
-	ids := make([]string, len(t.order))
-	for i, n := range t.order {
-		ids[i] = t.core.metas[n].id
+	ids := []string{}
+	seen := newBitset(len(t.core.metas))
+	for f := range t.visitLog.completed {
+		if !seen.has(int(f.node)) {
+			seen.add(int(f.node))
+			ids = append(ids, t.core.metas[f.node].id)
+		}
 	}
 	return ids
 }
 
 func (t *trace) outputs() []Output {
-	outs := make([]Output, len(t.order))
-	for i, n := range t.order {
-		m, p := t.core.metas[n], &t.nodes[n]
-		outs[i] = Output{Node: m.id, Kind: m.kind, Visit: int(p.visit), Value: p.output(), NoArtifact: m.noArtifact}
+	outs := []Output{}
+	for f := range t.visitLog.completed {
+		m := t.core.metas[f.node]
+		outs = append(outs, Output{Node: m.id, Kind: m.kind, Visit: int(f.number()), Value: f.out, NoArtifact: m.noArtifact})
 	}
 	return outs
 }

@@ -28,7 +28,7 @@ func (c *Compiled[S]) Resume(ctx context.Context, runID string, opts ...RunOptio
 	if err := r.reopen(ctx, runID, opts); err != nil {
 		return Result[S]{}, fmt.Errorf("resume run %q: %w", runID, err)
 	}
-	if !r.merged && r.first(ready) < 0 && len(r.cfg.answers) == 0 && r.isParked() {
+	if !r.merged && r.first(ready) == nil && len(r.cfg.answers) == 0 && r.first(parked) != nil {
 		r.conclude()
 		return r.result(), nil
 	}
@@ -65,33 +65,33 @@ func (r *run[S]) reopen(ctx context.Context, runID string, opts []RunOption) err
 	if err := r.restore(in); err != nil {
 		return &StoreError{Op: "decode", Err: err}
 	}
-	return r.take(r.cfg.answers)
+	return r.hear(r.cfg.answers)
 }
 
-// take accepts answers to open questions. A node whose questions are all
+// hear accepts answers to open questions. A node whose questions are all
 // answered is ready to run again.
-func (r *run[S]) take(answers []answer) error {
+func (r *run[S]) hear(answers []answer) error {
 	for _, a := range answers {
 		if !r.answer(a) {
 			return fmt.Errorf("%w: %q", ErrUnknownAsk, a.id)
 		}
 	}
-	for _, node := range r.front {
-		if d := r.nodes[node].known(); d.phase == parked && len(d.asks) == 0 {
-			d.phase = ready
+	for i := range r.front {
+		if t := &r.front[i]; t.phase == parked && len(t.asks) == 0 {
+			t.phase = ready
 		}
 	}
 	return nil
 }
 
 func (r *run[S]) answer(a answer) bool {
-	for _, node := range r.front {
-		asks := r.nodes[node].known().asks
-		at := slices.IndexFunc(asks, func(ask *hitl.Interrupt) bool { return ask.ID() == a.id })
+	for i := range r.front {
+		t := &r.front[i]
+		at := slices.IndexFunc(t.asks, func(ask *hitl.Interrupt) bool { return ask.ID() == a.id })
 		if at < 0 {
 			continue
 		}
-		r.nodes[node].detail().asks = slices.Delete(asks, at, at+1)
+		t.asks = slices.Delete(t.asks, at, at+1)
 		if r.answers == nil {
 			r.answers = map[string]json.RawMessage{}
 		}

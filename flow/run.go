@@ -15,14 +15,12 @@ type run[S any] struct {
 	c       *Compiled[S]
 	state   S // what the frontier sees
 	scratch S // the state from before, while outputs are applied
-	front   []int32
-	next    []int32
-	waiting []bool       // the joins at which something arrived
+	front   []task
 	merged  bool         // the frontier's outputs were applied, its routes not taken yet
 	ended   bool         // a branch has reached END
-	store   *checkpoints // nil if there is no store
 	at      stage        // of the plain path
-	room    [8]int32     // for small frontiers
+	lone    int32        // the node that the plain path runs
+	store   *checkpoints // nil if there is no store
 }
 
 // Run runs the flow from START with the given state. It returns when the flow
@@ -45,8 +43,10 @@ func (c *Compiled[S]) Run(ctx context.Context, runID string, state S, opts ...Ru
 	if len(r.cfg.answers) > 0 {
 		return Result[S]{}, fmt.Errorf("%w: a run that begins has none", ErrUnknownAsk)
 	}
-	r.front, r.merged = append(r.front, 0), true // START, which has no output
-	if _, err := r.advance(); err != nil {
+	if r.lone = r.plainStart(); r.lone > 0 {
+		return r.drive(ctx)
+	}
+	if err := r.leaveStart(); err != nil {
 		return r.result(), r.fail(0, err)
 	}
 	if err := r.save(ctx, r.status()); err != nil {
@@ -72,45 +72,42 @@ func (r *run[S]) open(ctx context.Context, runID string, opts []RunOption) error
 	if runID == "" {
 		return errors.New("flow: the run id is empty")
 	}
-	r.nodes = make([]progress, len(c.nodes))
-	if r.order = r.orderRoom[:0:len(r.orderRoom)]; len(c.nodes) > len(r.orderRoom) {
-		r.order = make([]int32, 0, len(c.nodes))
+	if r.most = int32(len(c.nodes) - 1); c.cyclic { //nolint:gosec // a graph is small
+		r.most, r.visits = 0, make([]int32, len(c.nodes))
 	}
-	r.front, r.next = r.room[0:0:4], r.room[4:4:8]
+	r.aside = nothing
 	if len(c.joins) > 0 {
+		r.own()
 		r.waiting = make([]bool, len(c.joins))
 	}
+	b := &r.base
+	b.Context, b.s, b.run = ctx, &r.session, ctx
 	if r.cfg.store != nil {
+		r.own()
 		r.persist = r.saveRunning
-		r.store = &checkpoints{ctx: context.WithoutCancel(ctx)}
-		stock := make([]details, len(r.nodes))
-		for i := range r.nodes {
-			r.nodes[i].cell = &stock[i]
-		}
+		r.store = newCheckpoints(ctx, &r.session)
 	}
 	return nil
 }
 
 // drive runs one frontier after the other.
 func (r *run[S]) drive(ctx context.Context) (Result[S], error) {
-	b := &r.base
-	b.Context, b.s, b.run = ctx, &r.session, ctx
-	plain := r.cfg.store == nil && r.cfg.hook == nil
+	if r.lone > 0 {
+		r.strides(r.lone) //nolint:contextcheck // it is in the base
+	}
 	for len(r.front) > 0 {
-		if plain && !r.merged && len(r.front) == 1 {
-			r.strides(b) //nolint:contextcheck // b is the context
-			if len(r.front) == 0 {
-				break
-			}
-		}
+		r.own()
 		if !r.merged {
-			stop, err := r.round(ctx, b)
+			stop, err := r.round(ctx)
 			if stop || err != nil {
 				return r.result(), err
 			}
 		}
 		if err := r.turn(ctx); err != nil {
 			return r.result(), err
+		}
+		if r.isPlain() && len(r.front) == 1 && !r.front[0].tolerant {
+			r.strides(r.front[0].node) //nolint:contextcheck // it is in the base
 		}
 	}
 	if err := r.discard(ctx); err != nil {
@@ -121,35 +118,35 @@ func (r *run[S]) drive(ctx context.Context) (Result[S], error) {
 
 // round runs the frontier and applies its outputs. It stops the run when that
 // has paused.
-func (r *run[S]) round(ctx context.Context, b *base) (stop bool, err error) {
-	if r.store != nil || r.first(ready) >= 0 { // else the plain path stumbled: see why
+func (r *run[S]) round(ctx context.Context) (stop bool, err error) {
+	if r.store != nil || r.first(ready) != nil { // else the plain path stumbled: see why
 		if node, err := r.refused(ctx); err != nil {
 			return true, r.fail(node, err)
 		}
 	}
-	switch {
+	switch t := &r.front[0]; {
 	case len(r.front) > 1:
-		r.runAll(b)
-	case r.nodes[r.front[0]].known().phase == ready:
-		r.visit(r.enter(b, r.front[0]), nil) //nolint:contextcheck // b is the context
+		r.runAll() //nolint:contextcheck // it is in the base
+	case t.phase == ready:
+		r.take(&r.base, t)
+		r.visit(t, nil) //nolint:contextcheck // it is in the base
 	}
 	if node, err := r.verdict(); err != nil {
 		return true, r.abandon(ctx, node, err)
 	}
-	if r.isParked() {
+	if r.first(parked) != nil {
 		return true, r.pause(ctx)
 	}
-	if node, err := r.merge(); err != nil {
-		d := r.nodes[node].detail()
-		d.phase, d.err = failed, err
-		return true, r.abandon(ctx, node, err)
+	if t, err := r.merge(); err != nil {
+		t.phase, t.err = failed, err
+		return true, r.abandon(ctx, t.node, err)
 	}
 	return false, nil
 }
 
 // turn goes from an applied frontier to the next.
 func (r *run[S]) turn(ctx context.Context) error {
-	last := r.front[0]
+	last := r.front[0].node
 	if node, err := r.advance(); err != nil {
 		return r.fail(node, join(err, r.save(ctx, statusFailed)))
 	}
@@ -174,15 +171,16 @@ func (r *run[S]) status() status {
 // refused tells why the frontier may not run, and which node is to blame.
 func (r *run[S]) refused(ctx context.Context) (node int32, err error) {
 	if r.step > r.cfg.steps {
-		return r.front[0], &LimitError{What: "steps", Limit: r.cfg.steps}
+		return r.front[0].node, &LimitError{What: "steps", Limit: r.cfg.steps}
 	}
-	for _, node := range r.front {
-		if limit := r.core.metas[node].visits; limit > 0 && int(r.nodes[node].visits) > limit {
+	for i := range r.front {
+		node := r.front[i].node
+		if limit := r.core.metas[node].visits; limit > 0 && int(r.begun(node)) > limit {
 			return node, &LimitError{What: "visits", Limit: limit}
 		}
 	}
 	if ctx.Err() != nil {
-		return r.front[0], stopped(ctx, nil)
+		return r.front[0].node, stopped(ctx, nil)
 	}
 	return 0, nil
 }
@@ -193,42 +191,28 @@ func (r *run[S]) verdict() (node int32, err error) {
 	if r.broken != nil {
 		return r.brokeBy, r.broken
 	}
-	if first := r.first(failed); first >= 0 {
-		return first, r.nodes[first].known().err
+	if t := r.first(failed); t != nil {
+		return t.node, t.err
 	}
 	lost := r.first(dropped)
-	if lost < 0 || r.ended || slices.Contains(r.waiting, true) {
+	if lost == nil || r.ended || slices.Contains(r.waiting, true) {
 		return 0, nil
 	}
-	for _, node := range r.front {
-		if r.nodes[node].known().phase != dropped {
+	for i := range r.front {
+		if r.front[i].phase != dropped {
 			return 0, nil
 		}
 	}
-	for _, node := range r.front {
-		r.nodes[node].detail().phase = failed
+	for i := range r.front {
+		r.front[i].phase = failed
 	}
-	return lost, r.nodes[lost].known().err
+	return lost.node, lost.err
 }
-
-// first is the node of the frontier that came into a phase first, -1 if none did.
-func (r *run[S]) first(ph phase) int32 {
-	found := int32(-1)
-	for _, node := range r.front {
-		d := r.nodes[node].known()
-		if d.phase == ph && (found < 0 || d.rank < r.nodes[found].known().rank) {
-			found = node
-		}
-	}
-	return found
-}
-
-func (r *run[S]) isParked() bool { return r.first(parked) >= 0 }
 
 // pause ends the run until somebody answers.
 func (r *run[S]) pause(ctx context.Context) error {
 	if err := r.save(ctx, statusPaused); err != nil {
-		return r.fail(r.first(parked), err)
+		return r.fail(r.first(parked).node, err)
 	}
 	r.conclude()
 	return nil

@@ -13,22 +13,39 @@ import (
 // session is the part of a run that does not depend on S.
 type session struct {
 	trace
-	cfg    *config
-	id     string
-	step   int
-	base   base
-	frames []frame // a stock of them; none is used twice
-	used   int     // of the stock
-	hookMu sync.Mutex
+	cfg  *config
+	id   string
+	step int
+	base base
 
-	// mu guards what nodes reach while they run: the fields below and, if there
-	// is a store, all that a checkpoint is made of.
+	// mu guards what nodes reach while they run: the effects, what is aside and,
+	// if there is a store, all that a checkpoint is made of.
 	mu      sync.Mutex
-	answers map[string]json.RawMessage // by id of the question
-	effects map[string]*effect         // by node/visit/key
-	persist func(context.Context) error
-	broken  error // why the run cannot go on, though no node failed
-	brokeBy int32 // the node at which that was noticed
+	effects map[string]*effect // by node/visit/key
+}
+
+// aside is what a run on the plain path does not need. It is apart to keep such
+// a run small.
+type aside struct {
+	next     []task                     // the frontier that is being made
+	waiting  []bool                     // the joins at which something arrived
+	answers  map[string]json.RawMessage // by id of the question
+	asks     []*hitl.Interrupt          // that are open
+	failures []*NodeError               // that were tolerated
+	persist  func(context.Context) error
+	hookMu   sync.Mutex
+	broken   error // why the run cannot go on, though no node failed
+	brokeBy  int32 // the node at which that was noticed
+}
+
+// nothing stands for what is aside of a run that has none. It is only read.
+var nothing = &aside{}
+
+// own makes what is aside of a run.
+func (t *trace) own() {
+	if t.aside == nothing {
+		t.aside = &aside{}
+	}
 }
 
 // base is what the frames of a run, or of one frontier, have in common.
@@ -52,19 +69,6 @@ func (b *base) value(key any) any {
 	return (*ctx).Value(key)
 }
 
-// frame is the context of one visit of a node. There is one for each visit, so
-// it is small.
-type frame struct {
-	*base
-	node  int32
-	visit int32 // negative once the visit is over; by atomic access then
-}
-
-// close ends the visit: nothing more can be asked or caused in its name.
-func (f *frame) close() { atomic.StoreInt32(&f.visit, -atomic.LoadInt32(&f.visit)) }
-
-func (f *frame) closed() bool { return atomic.LoadInt32(&f.visit) < 0 }
-
 type frameKey struct{}
 
 // Value implements context.Context.
@@ -84,25 +88,11 @@ func frameOf(ctx context.Context) (*frame, error) {
 	return f, nil
 }
 
-// enter makes the context of a visit. Only the scheduler calls it.
-func (s *session) enter(b *base, node int32) *frame {
-	p := &s.nodes[node]
-	f := &p.first
-	if f.base != nil {
-		f = s.another()
-	}
-	f.base, f.node, f.visit = b, node, p.visits
+// enter makes the context of a node's visit.
+func (s *session) enter(b *base, node, visit int32) *frame {
+	f := s.another()
+	f.base, f.node, f.visit = b, node, visit
 	return f
-}
-
-// another is a frame for a visit that is not the node's first.
-func (s *session) another() *frame {
-	if s.used == len(s.frames) {
-		s.frames = make([]frame, min(max(16, 2*s.used), 128))
-		s.used = 0
-	}
-	s.used++
-	return &s.frames[s.used-1]
 }
 
 // scope is where the keys of a visit are: node/visit/.
@@ -111,12 +101,6 @@ func (s *session) scope(node, visit int32) string {
 }
 
 func (f *frame) key(key string) string { return f.s.scope(f.node, f.number()) + key }
-
-// number is the visit's, over or not.
-func (f *frame) number() int32 {
-	n := atomic.LoadInt32(&f.visit)
-	return max(n, -n)
-}
 
 // IdempotencyKey is a text that is the same whenever this visit of the node
 // runs, over retries and resumes, and differs from that of any other visit and run. Hand

@@ -20,41 +20,47 @@ type group struct {
 
 // runAll runs the nodes of a frontier that are ready side by side and waits for
 // all of them.
-func (r *run[S]) runAll(b *base) {
-	groupCtx, cancel := context.WithCancelCause(b.Context)
+func (r *run[S]) runAll() {
+	ctx, cancel := context.WithCancelCause(r.base.Context)
 	defer cancel(nil)
-	b = &base{Context: groupCtx, s: b.s, run: b.run}
+	b := &base{Context: ctx, s: r.base.s, run: r.base.run}
 	g := &group{cancel: cancel}
-	willRun := make([]bool, len(r.front)) // noted before the first begins
-	for i, node := range r.front {
-		if r.nodes[node].known().phase == ready {
-			willRun[i] = true
+	for i := range r.front { // before the first begins
+		r.take(b, &r.front[i])
+		if r.front[i].phase == ready {
 			g.left.Add(1)
 		}
 	}
-	r.detailAll(r.front)
 	var wg sync.WaitGroup
-	for i, node := range r.front {
-		if willRun[i] {
-			f := r.enter(b, node)
-			wg.Go(func() { r.member(f, g) })
+	for i := range r.front {
+		if t := &r.front[i]; !t.frame.closed() {
+			wg.Go(func() { r.member(t, g) })
 		}
 	}
 	wg.Wait()
+}
+
+// take makes the context of a task's visit.
+func (r *run[S]) take(b *base, t *task) {
+	t.frame = r.enter(b, t.node, r.begun(t.node))
+	t.frame.out = unfinished
+	if t.phase != ready { // it was over before the run was resumed
+		t.frame.close()
+	}
 }
 
 // errExited is the failure of a node that ended its goroutine.
 var errExited = errors.New("the node ended its goroutine (runtime.Goexit)")
 
 // member runs one of several siblings.
-func (r *run[S]) member(f *frame, g *group) {
+func (r *run[S]) member(t *task, g *group) {
 	returned := false
 	defer func() {
 		if !returned {
-			r.settle(f, g, attempted{tries: 1, err: errExited})
+			r.settle(t, g, attempted{tries: 1, err: errExited})
 		}
 	}()
-	r.visit(f, g)
+	r.visit(t, g)
 	returned = true
 }
 
@@ -66,21 +72,22 @@ type attempted struct {
 }
 
 // visit runs one node, with its retries, and notes what came of it.
-func (r *run[S]) visit(f *frame, g *group) {
-	n := &r.c.nodes[f.node]
+func (r *run[S]) visit(t *task, g *group) {
+	n := &r.c.nodes[t.node]
 	if n.simple() && r.cfg.hook == nil {
-		out, err := r.call(f, n)
-		r.settle(f, g, attempted{out, err, 1})
+		out, err := r.call(t.frame, n)
+		r.settle(t, g, attempted{out, err, 1})
 		return
 	}
-	r.visitSlowly(f, g, n)
+	r.visitSlowly(t, g, n)
 }
 
 // visitSlowly is visit where there are retries, a timeout or a hook. It is apart
 // since it needs much of a new goroutine's small stack.
-func (r *run[S]) visitSlowly(f *frame, g *group, n *node[S]) {
+func (r *run[S]) visitSlowly(t *task, g *group, n *node[S]) {
+	f := t.frame
 	if err := r.emit(f, f.about(Event{Kind: NodeStarted, Attempt: 1})); err != nil {
-		r.settle(f, g, attempted{nil, err, 0})
+		r.settle(t, g, attempted{nil, err, 0})
 		return
 	}
 	got := r.attempts(f, n)
@@ -89,9 +96,9 @@ func (r *run[S]) visitSlowly(f *frame, g *group, n *node[S]) {
 		e.Output = got.out
 	}
 	if err := r.emit(f, f.about(e)); err != nil {
-		r.breakDown(f.node, err)
+		r.breakDown(t.node, err)
 	}
-	r.settle(f, g, got)
+	r.settle(t, g, got)
 }
 
 // call runs the node's function. A panic is an error.
@@ -119,85 +126,83 @@ func (s *session) breakDown(node int32, err error) {
 }
 
 // settle ends a visit and notes what came of it.
-func (r *run[S]) settle(f *frame, g *group, got attempted) {
-	if r.persist == nil && got.err == nil { // without a store it does no harm to leave f open
-		d := r.nodes[f.node].detail()
-		d.phase, d.fresh, d.tries = done, got.out, got.tries
-		d.retries += int(got.tries - 1)
+func (r *run[S]) settle(t *task, g *group, got attempted) {
+	if r.persist == nil && got.err == nil { // without a store it does no harm to leave the frame open
+		t.phase, t.fresh, t.tries = done, got.out, got.tries
+		t.retries += got.tries - 1
 		return
 	}
-	r.settleSlowly(f, g, got)
+	r.settleSlowly(t, g, got)
 }
 
 // settleSlowly is settle where something failed or is to be saved. Until it has
-// the lock others may be reading what is known about the node.
-func (r *run[S]) settleSlowly(f *frame, g *group, got attempted) {
-	var d details
-	ph, out := r.judge(f, g, got, &d)
-	if ph == done {
+// the lock others may be reading the task.
+func (r *run[S]) settleSlowly(t *task, g *group, got attempted) {
+	end := r.judge(t, g, got)
+	if end.phase == done {
 		var err error
-		if d.made, err = r.encodeOutput(out); err != nil {
-			r.breakDown(f.node, err)
-			g.abort(r.core.metas[f.node].id, err)
+		if end.made, err = r.encodeOutput(end.fresh); err != nil {
+			r.breakDown(t.node, err)
+			g.abort(r.core.metas[t.node].id, err)
 		}
 	}
+	end.retries += max(got.tries-1, 0)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	f.close()
-	own := r.nodes[f.node].detail()
-	own.retries += max(int(got.tries)-1, 0)
-	own.phase, own.tries, own.rank = ph, got.tries, d.rank
-	own.fresh, own.made = out, d.made
-	if d.err != nil || len(d.asks) > 0 || len(own.asks) > 0 {
-		own.err, own.asks = d.err, d.asks
-	}
-	for _, ask := range d.asks {
+	t.frame.close()
+	*t = end
+	for _, ask := range t.asks {
 		delete(r.answers, ask.ID()) // it is open again
 	}
-	r.saveSibling(f, g, ph)
+	r.saveSibling(t, g)
 }
 
 // saveSibling saves what one of several siblings finished, unless it is the
 // last of them: then the frontier is saved in a moment. The caller holds mu.
-func (r *run[S]) saveSibling(f *frame, g *group, ph phase) {
-	if g == nil || g.left.Add(-1) == 0 || r.persist == nil || ph != done && ph != parked || r.broken != nil {
+func (r *run[S]) saveSibling(t *task, g *group) {
+	if g == nil || g.left.Add(-1) == 0 || r.persist == nil || t.phase != done && t.phase != parked || r.broken != nil {
 		return
 	}
-	if err := r.persist(f.run); err != nil {
-		r.broken, r.brokeBy = err, f.node
-		g.abort(r.core.metas[f.node].id, err)
+	if err := r.persist(r.base.run); err != nil {
+		r.broken, r.brokeBy = err, t.node
+		g.abort(r.core.metas[t.node].id, err)
 	}
 }
 
-// judge decides what the end of a visit means.
-func (r *run[S]) judge(f *frame, g *group, got attempted, d *details) (phase, any) {
+// judge decides what the end of a visit means for its task.
+func (r *run[S]) judge(t *task, g *group, got attempted) task {
+	end := *t
+	end.fresh, end.err, end.tries, end.phase, end.asks = got.out, got.err, got.tries, done, nil
 	if got.err == nil {
-		return done, got.out
+		return end
 	}
-	out, err := got.out, got.err
-	if isZero(out) {
-		out = nil
+	if isZero(got.out) {
+		end.fresh = nil
 	}
-	d.err = err
-	if hitl.Find(err) != nil {
-		if d.asks, d.err = r.questions(f, err); d.err == nil {
-			return parked, nil
+	f := t.frame
+	if hitl.Find(got.err) != nil {
+		if end.asks, end.err = r.questions(f, got.err); end.err == nil {
+			end.phase, end.fresh = parked, nil
+			return end
 		}
 	}
 	if f.run.Err() != nil {
-		d.err = stopped(f.run, d.err)
+		end.err = stopped(f.run, end.err)
 	}
 	if g != nil {
-		d.rank = g.ranks.Add(1)
-		if g.wasCancelled(f, err) {
-			return cancelled, out
+		end.rank = g.ranks.Add(1)
+		if g.wasCancelled(f, got.err) {
+			end.phase = cancelled
+			return end
 		}
 	}
-	if r.nodes[f.node].known().tolerant && f.run.Err() == nil {
-		return dropped, out
+	if t.tolerant && f.run.Err() == nil {
+		end.phase = dropped
+		return end
 	}
-	g.abort(r.core.metas[f.node].id, d.err)
-	return failed, out
+	end.phase = failed
+	g.abort(r.core.metas[t.node].id, end.err)
+	return end
 }
 
 // abort cancels the siblings. The first call counts.

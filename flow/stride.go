@@ -41,105 +41,116 @@ func (c *Compiled[S]) hop(n *node[S]) hop[S] {
 		h.only = n.edges[0]
 	}
 	meetsJoin := slices.ContainsFunc(n.targets(), func(t int32) bool { return c.metas[t].isJoin })
-	if c.clone == nil && n.simple() && !n.isJoin && !n.tolerant && len(n.edges) <= 1 && !meetsJoin {
+	special := n.isJoin || n.tolerant || n.noArtifact || !n.simple()
+	if c.clone == nil && !special && !meetsJoin && len(n.edges) <= 1 {
 		h.stride = n.stride
 	}
 	return h
+}
+
+// isPlain reports whether nobody looks at a run before it is over.
+func (r *run[S]) isPlain() bool { return r.cfg.store == nil && r.cfg.hook == nil }
+
+// plainStart is the one node that START leads to if that may take the plain
+// path, atNone otherwise.
+func (r *run[S]) plainStart() int32 {
+	first := r.c.hops[0].only
+	if !r.isPlain() || first <= 0 || r.c.hops[first].stride == nil {
+		return atNone
+	}
+	r.begin(first)
+	r.step = 1
+	return first
 }
 
 // strides is the plain path from a frontier of one node: it runs one after the
 // other as long as each is alone, has nothing special about it, and succeeds.
 // Without a store and a hook nobody can tell the difference, and one recover
 // serves all of them. What stopped it is left for the general path to see.
-func (r *run[S]) strides(b *base) {
+func (r *run[S]) strides(node int32) {
+	r.lone, r.front = node, r.front[:0]
 	defer func() {
 		if v := recover(); v != nil {
-			r.stumble(b, attempted{err: recovered(v)})
+			r.stumble(attempted{err: recovered(v)})
 		}
 	}()
-	ctx, hops, steps := b.run, r.c.hops, r.cfg.steps
-	node := r.front[0]
-	p := &r.nodes[node]
-	if !p.isPlain() {
-		return
-	}
 	for {
-		h := &hops[node]
-		if h.stride == nil || p.visits > h.visits || r.step > steps || ctx.Err() != nil {
+		h := &r.c.hops[node]
+		visit := r.begun(node)
+		if h.stride == nil || visit > h.visits || r.step > r.cfg.steps || r.base.run.Err() != nil {
+			r.front = append(r.front, task{node: node})
 			return
 		}
 		r.scratch = r.state
-		out, err := h.stride(r.enter(b, node), &r.state, &r.at)
+		f := r.another()
+		f.base, f.node, f.visit = &r.base, node, visit
+		out, err := h.stride(f, &r.state, &r.at)
 		if err != nil {
-			r.stumble(b, attempted{out: out, err: err})
+			r.stumble(attempted{out: out, err: err})
 			return
 		}
-		if p.visit == 0 {
-			r.order = append(r.order, node)
-		}
-		p.cell, p.visit = out, p.visits
-		to := h.only
+		f.out = out
+		node = h.only
 		if h.pick != nil {
 			r.at = picking
-			if to = r.choose(h, node); to == atNone {
+			if node = r.choose(h); node == atNone {
+				r.astray()
 				return
 			}
 		}
 		r.at = scheduling
 		r.step++
-		if to < 0 {
-			r.ended, r.front = true, r.front[:0]
+		if node < 0 {
+			r.ended = true
 			return
 		}
-		node, r.front[0] = to, to
-		p = &r.nodes[to]
-		p.visits++
-		if !p.isPlain() {
-			p.detail().begin(false)
-			return
-		}
+		r.lone = node
+		r.begin(node)
 	}
 }
 
 // choose asks the route of a node where to go, atNone if that is nowhere.
-func (r *run[S]) choose(h *hop[S], node int32) (to int32) {
+func (r *run[S]) choose(h *hop[S]) (to int32) {
 	ref := h.pick(r.state)
 	if ref.owner == r.c.owner && ref.at > atNone && h.routes>>uint(ref.at)&1 != 0 { //nolint:gosec // positive
 		return ref.at
 	}
-	to, err := r.picked(&r.c.nodes[node], ref)
-	if err != nil {
-		r.astray(node)
-		return atNone
+	if to, err := r.picked(&r.c.nodes[r.lone], ref); err == nil {
+		return to
 	}
-	return to
+	return atNone
 }
 
 // astray leaves a route that failed to the general path, which asks it again.
-func (r *run[S]) astray(node int32) {
+func (r *run[S]) astray() {
 	r.merged = true
-	r.nodes[node].detail().phase = done
+	r.front = append(r.front, task{node: r.lone, phase: done})
 }
 
 // stumble notes how the plain path was stopped.
-func (r *run[S]) stumble(b *base, got attempted) {
-	node := r.front[0]
+func (r *run[S]) stumble(got attempted) {
+	if r.at == picking {
+		r.astray()
+		return
+	}
+	r.own()
+	r.front = append(r.front, task{node: r.lone})
+	t := &r.front[0]
 	got.tries = 1
 	switch r.at {
 	case calling:
-		r.settle(r.enter(b, node), nil, got)
+		t.frame = r.unfinished()
+		r.settle(t, nil, got)
 	case applying:
+		t.frame = r.unfinished()
 		r.state = r.scratch
-		d := r.nodes[node].detail()
-		d.fresh, d.err = got.out, got.err
-		if !isPanic(d.err) {
-			d.err = &errcode.MergeStrategyError{Key: r.core.metas[node].id, Err: d.err}
+		t.fresh, t.err = got.out, got.err
+		if !isPanic(t.err) {
+			t.err = &errcode.MergeStrategyError{Key: r.core.metas[t.node].id, Err: t.err}
 		}
-		d.phase, d.tries = failed, 1
-	case picking:
-		r.astray(node)
-	case scheduling:
-		r.breakDown(node, got.err)
-		r.nodes[node].detail().phase = failed
+		t.phase, t.tries = failed, 1
+	default:
+		r.breakDown(t.node, got.err)
+		t.phase = failed
 	}
 }

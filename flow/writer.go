@@ -73,39 +73,38 @@ func (w *writer) visit(m *meta, visit int32) {
 	}
 }
 
-func (w *writer) front(t *trace, front []int32) {
+func (w *writer) front(t *trace, front []task) {
 	if len(front) == 0 {
 		return
 	}
 	w.buf = append(w.buf, `,"front":`...)
 	sep := byte('[')
-	for _, node := range front {
-		p := &t.nodes[node]
+	for i := range front {
 		w.buf = append(w.buf, sep)
-		w.visit(t.core.metas[node], p.visits)
-		w.details(p.known())
+		w.visit(t.core.metas[front[i].node], t.begun(front[i].node))
+		w.task(&front[i])
 		w.buf = append(w.buf, '}')
 		sep = ','
 	}
 	w.buf = append(w.buf, ']')
 }
 
-func (w *writer) details(d *details) {
-	if d.phase != ready {
-		w.number(`,"phase":`, uint64(d.phase))
+func (w *writer) task(t *task) {
+	if t.phase != ready {
+		w.number(`,"phase":`, uint64(t.phase))
 	}
-	w.flag(`,"tolerant":true`, d.tolerant)
-	if d.retries > 0 {
-		w.number(`,"retries":`, uint64(d.retries)) //nolint:gosec // never negative
+	w.flag(`,"tolerant":true`, t.tolerant)
+	if t.retries > 0 {
+		w.number(`,"retries":`, uint64(t.retries)) //nolint:gosec // never negative
 	}
-	if d.phase == done && d.made != nil {
-		w.value(`,"out":`, d.made)
+	if t.phase == done && t.made != nil {
+		w.value(`,"out":`, t.made)
 	}
-	if d.phase == dropped {
-		w.text(`,"error":`, errtree.Text(d.err))
+	if t.phase == dropped {
+		w.text(`,"error":`, errtree.Text(t.err))
 	}
-	w.list(`,"asks":`, len(d.asks), func(i int) {
-		ask := d.asks[i]
+	w.list(`,"asks":`, len(t.asks), func(i int) {
+		ask := t.asks[i]
 		w.text(`{"id":`, ask.ID())
 		w.text(`,"prompt":`, ask.Prompt())
 		w.json(`,"data":`, ask.Data())

@@ -1,0 +1,85 @@
+package flow
+
+import "sync/atomic"
+
+// frame is one visit of a node: its context, and its output once that was
+// applied. There is one for each visit, so it is small.
+type frame struct {
+	*base
+	out   any // or unfinished
+	node  int32
+	visit int32 // negative once the visit is over; by atomic access then
+}
+
+// unfinished is the output of a visit that has none, unless it never ran.
+var unfinished any = new(byte)
+
+// close ends the visit: nothing more can be asked or caused in its name.
+func (f *frame) close() { atomic.StoreInt32(&f.visit, -atomic.LoadInt32(&f.visit)) }
+
+func (f *frame) closed() bool { return atomic.LoadInt32(&f.visit) < 0 }
+
+// number is the visit's, over or not.
+func (f *frame) number() int32 {
+	n := atomic.LoadInt32(&f.visit)
+	return max(n, -n)
+}
+
+// visitLog has the visits of a run in the order of their turn, which is that in
+// which their outputs are applied. A frame never moves, since it is a context.
+type visitLog struct {
+	full [][]frame
+	last []frame
+	most int32     // how many there can be in all, 0 where that is open
+	room [10]frame // the first of all; enough for a small graph
+}
+
+// another is a new frame, to be filled in.
+func (l *visitLog) another() *frame {
+	n := len(l.last)
+	if n == cap(l.last) {
+		n = l.grow()
+	}
+	l.last = l.last[:n+1]
+	return &l.last[n]
+}
+
+// grow makes room for more frames; none is in use yet. It is seldom called, and
+// would slow down those who call it if it were a part of them.
+//
+//go:noinline
+func (l *visitLog) grow() int {
+	if l.last == nil {
+		l.last = l.room[:0]
+		return 0
+	}
+	n := 32 << len(l.full)
+	if l.most > 0 {
+		n = max(1, int(l.most)-len(l.last)) // of a first that is full
+	}
+	l.full = append(l.full, l.last)
+	l.last = make([]frame, 0, min(n, 128))
+	return 0
+}
+
+// unfinished is the last visit, which has failed.
+func (l *visitLog) unfinished() *frame {
+	f := &l.last[len(l.last)-1]
+	f.out = unfinished
+	return f
+}
+
+// completed calls yield for each visit that has an output.
+func (l *visitLog) completed(yield func(*frame) bool) {
+	for i := range len(l.full) + 1 {
+		frames := l.last
+		if i < len(l.full) {
+			frames = l.full[i]
+		}
+		for j := range frames {
+			if f := &frames[j]; f.out != unfinished && !yield(f) {
+				return
+			}
+		}
+	}
+}
