@@ -1,15 +1,12 @@
 package flow
 
-import (
-	"bytes"
-	"context"
-)
+import "context"
 
 // status is what a checkpoint says about a run.
 type status string
 
 const (
-	statusRunning status = "running"
+	statusRunning status = "" // left out
 	statusPaused  status = "paused"
 	statusFailed  status = "failed"
 	statusDone    status = "done"
@@ -19,6 +16,7 @@ const (
 type checkpoints struct {
 	seq   uint64
 	state []byte          // the state as stored, nil if it is to be encoded
+	out   []byte          // room for the output of a node that runs alone
 	text  *draft          // where it is written
 	ctx   context.Context //nolint:containedctx // that of the run, but it does not end: what was done is to be kept
 }
@@ -47,17 +45,16 @@ func (r *run[S]) saveLocked(ctx context.Context, st status) error {
 		return r.broken // the store may have gone on without this run
 	}
 	if r.store.state == nil {
-		data, err := encode(r.cfg.codec, &r.state)
-		if err != nil {
+		if err := r.encodeState(); err != nil {
 			return &StoreError{Op: "encode", Err: err}
 		}
-		r.store.state = data
 	}
 	c := Checkpoint{Run: r.id, Seq: r.store.seq + 1, Keep: r.cfg.keep}
-	if err := r.write(c.Seq, st); err != nil {
+	if err := r.write(st); err != nil {
 		return &StoreError{Op: "encode", Err: err}
 	}
-	c.Data = bytes.Clone(r.store.text.buf)                   // the store may keep it
+	c.Data = make([]byte, len(r.store.text.buf)) // the store may keep it
+	copy(c.Data, r.store.text.buf)
 	if err := put(r.store.ctx, r.cfg.store, c); err != nil { //nolint:contextcheck // see there
 		return &StoreError{Op: "save", Err: err}
 	}
@@ -90,12 +87,30 @@ func (r *run[S]) discard(ctx context.Context) error {
 	return nil
 }
 
-// encodeOutput is an output as it is stored, nil if there is no store.
-func (r *run[S]) encodeOutput(out any) ([]byte, error) {
-	if r.cfg.store == nil {
-		return nil, nil
+// encodeState makes the state as it is stored.
+func (r *run[S]) encodeState() (err error) {
+	if d := r.store.text; d.plain {
+		if err = d.state.encode(&r.state); err == nil {
+			r.store.state = d.state.text
+		}
+		return err
 	}
-	data, err := encode(r.cfg.codec, out)
+	r.store.state, err = encode(r.cfg.codec, &r.state)
+	return err
+}
+
+// encodeOutput is an output as it is stored, nil if there is no store. That of
+// a node that runs alone is only valid until the next one.
+func (r *run[S]) encodeOutput(out any, alone bool) (data []byte, err error) {
+	switch {
+	case r.store == nil:
+		return nil, nil
+	case alone:
+		data, err = encodeTo(r.store.out[:0], r.cfg.codec, out)
+		r.store.out = data
+	default:
+		data, err = encodeTo(nil, r.cfg.codec, out)
+	}
 	if err != nil {
 		return nil, &StoreError{Op: "encode", Err: err}
 	}

@@ -18,15 +18,20 @@ type Codec interface {
 
 type jsonCodec struct{}
 
-// Encode implements Codec. The commonest small outputs need no reflection.
-func (jsonCodec) Encode(v any) ([]byte, error) {
+// Encode implements Codec.
+func (jsonCodec) Encode(v any) ([]byte, error) { return json.Marshal(v) }
+
+// append adds what Encode would return to b. The commonest small outputs need
+// no reflection.
+func (jsonCodec) append(b []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case int:
-		return strconv.AppendInt(nil, int64(v), 10), nil
+		return strconv.AppendInt(b, int64(v), 10), nil
 	case bool:
-		return strconv.AppendBool(nil, v), nil
+		return strconv.AppendBool(b, v), nil
 	default:
-		return json.Marshal(v)
+		data, err := json.Marshal(v)
+		return append(b, data...), err
 	}
 }
 
@@ -41,6 +46,45 @@ func encode(c Codec, v any) (data []byte, err error) {
 		}
 	}()
 	return c.Encode(v)
+}
+
+// encodeTo is encode that may use the space of b, which is empty.
+func encodeTo(b []byte, c Codec, v any) (data []byte, err error) {
+	j, ok := c.(jsonCodec)
+	if !ok {
+		return encode(c, v)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			data, err = nil, recovered(p)
+		}
+	}()
+	return j.append(b, v)
+}
+
+// jsonText encodes one value after the other into the same bytes.
+type jsonText struct {
+	text []byte
+	enc  *json.Encoder
+}
+
+// Write implements io.Writer.
+func (t *jsonText) Write(p []byte) (int, error) {
+	t.text = append(t.text, p...)
+	return len(p), nil
+}
+
+// encode returns v as JSON, valid until the next call.
+func (t *jsonText) encode(v any) (err error) {
+	if t.enc == nil {
+		t.enc = json.NewEncoder(t)
+	}
+	t.text = t.text[:0]
+	if err := contain(func() error { return t.enc.Encode(v) }); err != nil {
+		return err
+	}
+	t.text = t.text[:len(t.text)-1] // the newline
+	return nil
 }
 
 // contain runs code of the user that is not a node.

@@ -6,9 +6,10 @@ import "sync"
 // visit that completes is added; what comes after that is written each time.
 type draft struct {
 	buf   []byte
-	done  int  // how much of it names the run and the completed visits
-	n     int  // the completed visits
-	plain bool // values are JSON themselves
+	done  int      // how much of it names the run and the completed visits
+	n     int      // the completed visits
+	plain bool     // values are JSON themselves
+	state jsonText // if they are
 }
 
 // drafts keeps them for other runs.
@@ -23,7 +24,7 @@ func newDraft(s *session) *draft {
 	_, d.plain = s.cfg.codec.(jsonCodec)
 	w := writer{buf: append(d.buf, s.core.head...), plain: d.plain}
 	w.text(`,"run":`, s.id)
-	w.flag(`,"plain":true`, w.plain)
+	w.flag(`,"coded":true`, !w.plain)
 	d.buf = append(w.buf, `,"done":[`...)
 	d.done = len(d.buf)
 	return d
@@ -36,9 +37,10 @@ func (r *run[S]) letGo() {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if d := r.store.text; d != nil && cap(d.buf) <= maxDraft {
+	if d := r.store.text; d != nil && cap(d.buf)+cap(d.state.text) <= maxDraft {
 		clear(d.buf[:cap(d.buf)]) // it may hold secrets
-		*d = draft{buf: d.buf[:0]}
+		clear(d.state.text[:cap(d.state.text)])
+		d.buf, d.done, d.n = d.buf[:0], 0, 0
 		drafts.Put(d)
 	}
 	r.store.text = nil
@@ -61,11 +63,12 @@ func (d *draft) completed(m *meta, visit int32, out []byte) {
 
 // write makes the JSON that restore.go reads. It is written by hand because it
 // is written after every node.
-func (r *run[S]) write(seq uint64, st status) error {
+func (r *run[S]) write(st status) error {
 	d := r.store.text
 	w := writer{buf: append(d.buf[:d.done], ']'), plain: d.plain}
-	w.number(`,"seq":`, seq)
-	w.buf = append(append(append(w.buf, `,"status":"`...), st...), '"')
+	if st != statusRunning {
+		w.buf = append(append(append(w.buf, `,"status":"`...), st...), '"')
+	}
 	w.number(`,"step":`, uint64(r.step)) //nolint:gosec // never negative
 	w.flag(`,"merged":true`, r.merged)
 	w.flag(`,"ended":true`, r.ended)

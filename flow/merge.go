@@ -1,6 +1,8 @@
 package flow
 
 import (
+	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/a2aexec/a2aexec/errcode"
@@ -38,8 +40,8 @@ func (r *run[S]) merge() (failed *task, err error) {
 			r.failures = append(r.failures, r.nodeError(t.node, t, t.err))
 		default:
 		}
-		r.forget(t.node)
 	}
+	r.forget()
 	return nil, nil
 }
 
@@ -66,26 +68,20 @@ func (r *run[S]) copied() (s S, err error) {
 	return s, err
 }
 
-// forget drops the answers and effects of a visit that is over.
-func (s *session) forget(node int32) {
-	if s.persist == nil {
-		return // it is forgotten with the run
+// forget drops the answers and effects of the visits that are over.
+func (r *run[S]) forget() {
+	if r.store == nil {
+		return // they are forgotten with the run
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.answers == nil && s.effects == nil {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.answers == nil && r.effects == nil {
 		return
 	}
-	scope := s.scope(node, s.begun(node))
-	for key := range s.effects {
-		if strings.HasPrefix(key, scope) {
-			delete(s.effects, key)
-		}
-	}
-	scope = s.id + "/" + scope
-	for id := range s.answers {
-		if strings.HasPrefix(id, scope) {
-			delete(s.answers, id)
-		}
+	for i := range r.front {
+		scope := r.scope(r.front[i].node, r.begun(r.front[i].node))
+		maps.DeleteFunc(r.effects, func(key string, _ *effect) bool { return strings.HasPrefix(key, scope) })
+		scope = r.id + "/" + scope
+		maps.DeleteFunc(r.answers, func(id string, _ json.RawMessage) bool { return strings.HasPrefix(id, scope) })
 	}
 }

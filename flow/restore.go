@@ -12,7 +12,7 @@ import (
 // stored is a checkpoint's content.
 type stored struct {
 	Version  int                        `json:"version"`
-	Plain    bool                       `json:"plain"`
+	Coded    bool                       `json:"coded"` // values are not JSON
 	Flow     string                     `json:"flow"`
 	Graph    string                     `json:"graph"`
 	Run      string                     `json:"run"`
@@ -68,7 +68,7 @@ func (r *run[S]) parse(data []byte) (*stored, error) {
 		return nil, ErrFinished
 	case in.Graph != r.core.hash && !r.cfg.anyway:
 		return nil, ErrGraphChanged
-	case in.Plain != plain:
+	case in.Coded == plain:
 		return nil, &StoreError{Op: "decode", Err: errors.New("it was made with another codec")}
 	}
 	in.complete()

@@ -138,15 +138,11 @@ func (r *run[S]) settle(t *task, g *group, got attempted) {
 // settleSlowly is settle where something failed or is to be saved. Until it has
 // the lock others may be reading the task.
 func (r *run[S]) settleSlowly(t *task, g *group, got attempted) {
-	end := r.judge(t, g, got)
-	if end.phase == done {
-		var err error
-		if end.made, err = r.encodeOutput(end.fresh); err != nil {
-			r.breakDown(t.node, err)
-			g.abort(r.core.metas[t.node].id, err)
-		}
+	if got.err == nil {
+		r.succeed(t, g, got)
+		return
 	}
-	end.retries += max(got.tries-1, 0)
+	end := r.judge(t, g, got)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.frame.close()
@@ -154,6 +150,21 @@ func (r *run[S]) settleSlowly(t *task, g *group, got attempted) {
 	for _, ask := range t.asks {
 		delete(r.answers, ask.ID()) // it is open again
 	}
+	r.saveSibling(t, g)
+}
+
+// succeed ends a visit that has an output to be saved.
+func (r *run[S]) succeed(t *task, g *group, got attempted) {
+	made, err := r.encodeOutput(got.out, g == nil)
+	if err != nil {
+		r.breakDown(t.node, err)
+		g.abort(r.core.metas[t.node].id, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t.frame.close()
+	t.phase, t.fresh, t.made, t.tries = done, got.out, made, got.tries
+	t.retries += got.tries - 1
 	r.saveSibling(t, g)
 }
 
@@ -169,13 +180,11 @@ func (r *run[S]) saveSibling(t *task, g *group) {
 	}
 }
 
-// judge decides what the end of a visit means for its task.
+// judge decides what the failure of a visit means for its task.
 func (r *run[S]) judge(t *task, g *group, got attempted) task {
 	end := *t
-	end.fresh, end.err, end.tries, end.phase, end.asks = got.out, got.err, got.tries, done, nil
-	if got.err == nil {
-		return end
-	}
+	end.fresh, end.err, end.tries, end.asks = got.out, got.err, got.tries, nil
+	end.retries += max(got.tries-1, 0)
 	if isZero(got.out) {
 		end.fresh = nil
 	}
