@@ -74,6 +74,7 @@ func (r *run[S]) routeName(ref Ref, known bool) string {
 // leave follows the edges or the route of a node that is done.
 func (r *run[S]) leave(node int32, tolerant bool) error {
 	n := &r.c.nodes[node]
+	r.busy = node
 	if n.pick != nil {
 		to, err := r.pick(n)
 		if err == nil {

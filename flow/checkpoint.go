@@ -14,11 +14,12 @@ const (
 
 // checkpoints is what a run remembers from one checkpoint to the next.
 type checkpoints struct {
-	seq   uint64
-	state []byte          // the state as stored, nil if it is to be encoded
-	out   []byte          // room for the output of a node that runs alone
-	text  *draft          // where it is written
-	ctx   context.Context //nolint:containedctx // that of the run, but it does not end: what was done is to be kept
+	seq     uint64
+	retries int             // as stored
+	state   []byte          // the state as stored, nil if it is to be encoded
+	out     []byte          // room for the output of a node that runs alone
+	text    *draft          // where it is written
+	ctx     context.Context //nolint:containedctx // that of the run, but it does not end: what was done is to be kept
 }
 
 func newCheckpoints(ctx context.Context, s *session) *checkpoints {
@@ -59,7 +60,8 @@ func (r *run[S]) saveLocked(ctx context.Context, st status) error {
 		return &StoreError{Op: "save", Err: err}
 	}
 	r.store.seq++
-	if r.cfg.hook == nil {
+	r.store.retries = r.retries
+	if r.cfg.hook == nil || r.cfg.nest != nil { // then it is the outer run that was saved
 		return nil
 	}
 	return r.emit(ctx, Event{Kind: RunSaved, Seq: r.store.seq})

@@ -38,6 +38,7 @@ func (r *run[S]) merge() (failed *task, err error) {
 			r.complete(t)
 		case dropped:
 			r.failures = append(r.failures, r.nodeError(t.node, t, t.err))
+			r.lost = append(r.lost, t.made)
 		default:
 		}
 	}
@@ -53,6 +54,7 @@ func (r *run[S]) apply(t *task) (err error) {
 		}
 	}()
 	n := &r.c.nodes[t.node]
+	r.busy = t.node
 	if err := n.apply(&r.state, t.fresh); err != nil {
 		return &errcode.MergeStrategyError{Key: n.id, Err: err}
 	}

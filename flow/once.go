@@ -13,6 +13,7 @@ type effect struct {
 	settled chan struct{} // closed when the function has returned
 	ok      bool
 	data    []byte // its result
+	retries int    // of a nested run
 }
 
 // Once runs fn and stores its result with the run, at once, so that the node

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/a2aexec/a2aexec/hitl"
 )
 
 // stored is a checkpoint's content.
@@ -37,19 +35,15 @@ type storedVisit struct {
 	Tolerant bool            `json:"tolerant"`
 	Retries  int32           `json:"retries"`
 	Out      json.RawMessage `json:"out"`
-	Error    string          `json:"error"`
+	Failure  json.RawMessage `json:"failure"`
 	Asks     []storedAsk     `json:"asks"`
-}
-
-type storedAsk struct {
-	ID     string         `json:"id"`
-	Prompt string         `json:"prompt"`
-	Data   map[string]any `json:"data"`
 }
 
 type storedEffect struct {
 	Key    string          `json:"key"`
 	Result json.RawMessage `json:"result"`
+
+	Retries int `json:"retries"`
 }
 
 // parse reads a checkpoint and refuses those of others.
@@ -64,10 +58,12 @@ func (r *run[S]) parse(data []byte) (*stored, error) {
 		return nil, &StoreError{Op: "decode", Err: fmt.Errorf("version %d is unknown", in.Version)}
 	case in.Run != r.id || in.Flow != r.core.name:
 		return nil, &StoreError{Op: "decode", Err: fmt.Errorf("it is of run %q of flow %q", in.Run, in.Flow)}
-	case in.Status == statusDone:
+	case in.Status == statusDone && r.cfg.nest == nil:
 		return nil, ErrFinished
 	case in.Graph != r.core.hash && !r.cfg.anyway:
 		return nil, ErrGraphChanged
+	case len(in.Front) == 0 && in.Status != statusDone:
+		return nil, &StoreError{Op: "decode", Err: errors.New("nothing is left to run, and yet the run is not done")}
 	case in.Coded == plain:
 		return nil, &StoreError{Op: "decode", Err: errors.New("it was made with another codec")}
 	}
@@ -130,7 +126,7 @@ func (r *run[S]) restoreRest(in *stored) error {
 		if r.effects == nil {
 			r.effects = map[string]*effect{}
 		}
-		kept := &effect{ok: true}
+		kept := &effect{ok: true, retries: e.Retries}
 		if err := r.decode(e.Result, func(data []byte) error { kept.data = data; return nil }); err != nil {
 			return fmt.Errorf("effect %q: %w", e.Key, err)
 		}
@@ -202,10 +198,13 @@ func (r *run[S]) restoreFront(v storedVisit) error {
 	case v.Phase == failed || v.Phase == cancelled:
 		t.phase = ready
 	case v.Phase == dropped:
-		t.err = errors.New(v.Error)
+		var f storedFailure
+		if err = json.Unmarshal(v.Failure, &f); err == nil {
+			t.err, t.made, t.tries = f.err(), v.Failure, int32(f.Attempt) //nolint:gosec // it was one
+		}
 	}
 	for _, a := range v.Asks {
-		t.asks = append(t.asks, hitl.InputRequired(a.Prompt, hitl.Payload(a.Data), hitl.ID(a.ID)))
+		t.asks = append(t.asks, a.interrupt())
 	}
 	r.front = append(r.front, t)
 	return err
@@ -216,9 +215,14 @@ func (r *run[S]) restoreFailure(v storedVisit) error {
 	if err != nil {
 		return err
 	}
-	e := r.nodeError(n, nil, errors.New(v.Error))
-	e.Visit, e.Step = int(v.Visit), 0
+	var f storedFailure
+	if err := json.Unmarshal(v.Failure, &f); err != nil {
+		return err
+	}
+	e := r.nodeError(n, nil, f.err())
+	e.Visit, e.Step, e.Attempt = int(v.Visit), f.Step, f.Attempt
 	r.failures = append(r.failures, e)
+	r.lost = append(r.lost, v.Failure)
 	return nil
 }
 

@@ -84,7 +84,8 @@ func (r Result[S]) Asks() []*hitl.Interrupt {
 }
 
 // Failures are those that a fan-out tolerated, see [Graph.ContinueOnError].
-// After a resume, the failures from before have only their texts left.
+// After a resume, the failures from before have their class and their text,
+// but neither the error's type nor the value that was returned with it.
 func (r Result[S]) Failures() []*NodeError {
 	if r.trace == nil {
 		return nil

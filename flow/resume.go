@@ -28,17 +28,28 @@ func (c *Compiled[S]) Resume(ctx context.Context, runID string, opts ...RunOptio
 	if err := r.reopen(ctx, runID, opts); err != nil {
 		return Result[S]{}, fmt.Errorf("resume run %q: %w", runID, err)
 	}
+	if r.cfg.isolated {
+		return r.apart(func() (Result[S], error) { return r.proceed(ctx) })
+	}
+	return r.proceed(ctx)
+}
+
+// proceed goes on from a checkpoint.
+func (r *run[S]) proceed(ctx context.Context) (Result[S], error) {
+	if len(r.front) == 0 { // nested, and at its end
+		return r.result(), nil
+	}
 	if !r.merged && r.first(ready) == nil && len(r.cfg.answers) == 0 && r.first(parked) != nil {
 		r.conclude()
 		return r.result(), nil
 	}
 	if err := r.save(ctx, statusRunning); err != nil {
 		if isAmong(err, ErrConflict) {
-			return Result[S]{}, fmt.Errorf("resume run %q: %w", runID, err)
+			return Result[S]{}, fmt.Errorf("resume run %q: %w", r.id, err)
 		}
 		return r.result(), r.fail(r.nextNode(), err)
 	}
-	return r.drive(ctx)
+	return r.drive(ctx, atNone)
 }
 
 // reopen loads a run and takes in the answers.
@@ -61,7 +72,7 @@ func (r *run[S]) reopen(ctx context.Context, runID string, opts []RunOption) err
 	if err != nil {
 		return err
 	}
-	r.store.seq = last.Seq
+	r.store.seq, r.store.retries = last.Seq, in.Retries
 	if err := r.restore(in); err != nil {
 		return &StoreError{Op: "decode", Err: err}
 	}
@@ -76,12 +87,26 @@ func (r *run[S]) hear(answers []answer) error {
 			return fmt.Errorf("%w: %q", ErrUnknownAsk, a.id)
 		}
 	}
+	if r.cfg.nest != nil {
+		r.hearOuter()
+	}
 	for i := range r.front {
 		if t := &r.front[i]; t.phase == parked && len(t.asks) == 0 {
 			t.phase = ready
 		}
 	}
 	return nil
+}
+
+// hearOuter accepts the answers that the outer run has.
+func (r *run[S]) hearOuter() {
+	for i := range r.front {
+		for _, ask := range slices.Clone(r.front[i].asks) {
+			if data, ok := r.cfg.nest.answer(ask.ID()); ok {
+				r.answer(answer{ask.ID(), data})
+			}
+		}
+	}
 }
 
 func (r *run[S]) answer(a answer) bool {

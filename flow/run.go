@@ -19,7 +19,7 @@ type run[S any] struct {
 	merged  bool         // the frontier's outputs were applied, its routes not taken yet
 	ended   bool         // a branch has reached END
 	at      stage        // of the plain path
-	lone    int32        // the node that the plain path runs
+	busy    int32        // the node whose code the scheduler runs
 	store   *checkpoints // nil if there is no store
 }
 
@@ -43,19 +43,27 @@ func (c *Compiled[S]) Run(ctx context.Context, runID string, state S, opts ...Ru
 	if len(r.cfg.answers) > 0 {
 		return Result[S]{}, fmt.Errorf("%w: a run that begins has none", ErrUnknownAsk)
 	}
-	if r.lone = r.plainStart(); r.lone > 0 {
-		return r.drive(ctx)
+	if r.cfg.isolated {
+		return r.apart(func() (Result[S], error) { return r.start(ctx) })
+	}
+	return r.start(ctx)
+}
+
+// start goes from START to the end.
+func (r *run[S]) start(ctx context.Context) (Result[S], error) {
+	if node := r.plainStart(); node > 0 {
+		return r.drive(ctx, node)
 	}
 	if err := r.leaveStart(); err != nil {
 		return r.result(), r.fail(0, err)
 	}
 	if err := r.save(ctx, r.status()); err != nil {
 		if isAmong(err, ErrConflict) {
-			return Result[S]{}, fmt.Errorf("start run %q: %w", runID, ErrRunExists)
+			return Result[S]{}, fmt.Errorf("start run %q: %w", r.id, ErrRunExists)
 		}
 		return r.result(), r.fail(r.nextNode(), err)
 	}
-	return r.drive(ctx)
+	return r.drive(ctx, atNone)
 }
 
 // open prepares an empty run.
@@ -90,10 +98,10 @@ func (r *run[S]) open(ctx context.Context, runID string, opts []RunOption) error
 	return nil
 }
 
-// drive runs one frontier after the other.
-func (r *run[S]) drive(ctx context.Context) (Result[S], error) {
-	if r.lone > 0 {
-		r.strides(r.lone) //nolint:contextcheck // it is in the base
+// drive runs one frontier after the other. The first is a plain node, or front.
+func (r *run[S]) drive(ctx context.Context, plain int32) (Result[S], error) {
+	if plain != atNone {
+		r.strides(plain) //nolint:contextcheck // it is in the base
 	}
 	for len(r.front) > 0 {
 		r.own()
@@ -128,6 +136,7 @@ func (r *run[S]) round(ctx context.Context) (stop bool, err error) {
 	case len(r.front) > 1:
 		r.runAll() //nolint:contextcheck // it is in the base
 	case t.phase == ready:
+		r.busy = t.node
 		r.take(&r.base, t)
 		r.visit(t, nil) //nolint:contextcheck // it is in the base
 	}

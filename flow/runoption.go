@@ -20,7 +20,10 @@ type config struct {
 	keep    int
 	discard bool
 	anyway  bool
-	answers []answer
+
+	isolated bool
+	nest     *nest // of a nested run
+	answers  []answer
 }
 
 type answer struct {

@@ -32,6 +32,7 @@ type aside struct {
 	answers  map[string]json.RawMessage // by id of the question
 	asks     []*hitl.Interrupt          // that are open
 	failures []*NodeError               // that were tolerated
+	lost     [][]byte                   // the same as they are stored, if there is a store
 	persist  func(context.Context) error
 	hookMu   sync.Mutex
 	broken   error // why the run cannot go on, though no node failed
@@ -111,7 +112,7 @@ func IdempotencyKey(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	return f.s.id + "/" + f.s.core.metas[f.node].id + "/" + strconv.Itoa(int(f.number()))
+	return f.visitID()
 }
 
 // Answer implements hitl.Asker.

@@ -207,6 +207,9 @@ func (r *run[S]) judge(t *task, g *group, got attempted) task {
 	}
 	if t.tolerant && f.run.Err() == nil {
 		end.phase = dropped
+		if r.store != nil {
+			end.made = r.keepFailure(end.err, end.tries)
+		}
 		return end
 	}
 	end.phase = failed

@@ -68,7 +68,7 @@ func (r *run[S]) plainStart() int32 {
 // Without a store and a hook nobody can tell the difference, and one recover
 // serves all of them. What stopped it is left for the general path to see.
 func (r *run[S]) strides(node int32) {
-	r.lone, r.front = node, r.front[:0]
+	r.busy, r.front = node, r.front[:0]
 	defer func() {
 		if v := recover(); v != nil {
 			r.stumble(attempted{err: recovered(v)})
@@ -104,7 +104,7 @@ func (r *run[S]) strides(node int32) {
 			r.ended = true
 			return
 		}
-		r.lone = node
+		r.busy = node
 		r.begin(node)
 	}
 }
@@ -115,7 +115,7 @@ func (r *run[S]) choose(h *hop[S]) (to int32) {
 	if ref.owner == r.c.owner && ref.at > atNone && h.routes>>uint(ref.at)&1 != 0 { //nolint:gosec // positive
 		return ref.at
 	}
-	if to, err := r.picked(&r.c.nodes[r.lone], ref); err == nil {
+	if to, err := r.picked(&r.c.nodes[r.busy], ref); err == nil {
 		return to
 	}
 	return atNone
@@ -124,7 +124,7 @@ func (r *run[S]) choose(h *hop[S]) (to int32) {
 // astray leaves a route that failed to the general path, which asks it again.
 func (r *run[S]) astray() {
 	r.merged = true
-	r.front = append(r.front, task{node: r.lone, phase: done})
+	r.front = append(r.front, task{node: r.busy, phase: done})
 }
 
 // stumble notes how the plain path was stopped.
@@ -134,7 +134,7 @@ func (r *run[S]) stumble(got attempted) {
 		return
 	}
 	r.own()
-	r.front = append(r.front, task{node: r.lone})
+	r.front = append(r.front, task{node: r.busy})
 	t := &r.front[0]
 	got.tries = 1
 	switch r.at {

@@ -6,7 +6,7 @@ import "github.com/a2aexec/a2aexec/hitl"
 type task struct {
 	frame    *frame // nil where the plain path ran it
 	fresh    any    // what the visit returned
-	made     []byte // fresh as it is stored
+	made     []byte // fresh as it is stored, or the failure if it was tolerated
 	err      error
 	asks     []*hitl.Interrupt
 	node     int32

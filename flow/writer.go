@@ -3,8 +3,6 @@ package flow
 import (
 	"slices"
 	"strconv"
-
-	"github.com/a2aexec/a2aexec/internal/errtree"
 )
 
 // writer appends JSON.
@@ -101,15 +99,9 @@ func (w *writer) task(t *task) {
 		w.value(`,"out":`, t.made)
 	}
 	if t.phase == dropped {
-		w.text(`,"error":`, errtree.Text(t.err))
+		w.buf = append(append(w.buf, `,"failure":`...), t.made...)
 	}
-	w.list(`,"asks":`, len(t.asks), func(i int) {
-		ask := t.asks[i]
-		w.text(`{"id":`, ask.ID())
-		w.text(`,"prompt":`, ask.Prompt())
-		w.json(`,"data":`, ask.Data())
-		w.buf = append(w.buf, '}')
-	})
+	w.list(`,"asks":`, len(t.asks), func(i int) { w.ask(t.asks[i]) })
 }
 
 func (w *writer) joins(c *core, waiting []bool) {
@@ -141,14 +133,18 @@ func (w *writer) extras(s *session) {
 	slices.Sort(keys)
 	w.list(`,"effects":`, len(keys), func(i int) {
 		w.text(`{"key":`, keys[i])
-		w.value(`,"result":`, s.effects[keys[i]].data)
+		e := s.effects[keys[i]]
+		w.value(`,"result":`, e.data)
+		if e.retries > 0 {
+			w.number(`,"retries":`, uint64(e.retries)) //nolint:gosec // never negative
+		}
 		w.buf = append(w.buf, '}')
 	})
 	w.list(`,"failures":`, len(s.failures), func(i int) {
 		f := s.failures[i]
 		w.text(`{"node":`, f.Node)
 		w.number(`,"visit":`, uint64(f.Visit)) //nolint:gosec // never negative
-		w.text(`,"error":`, errtree.Text(f.Err))
+		w.buf = append(append(w.buf, `,"failure":`...), s.lost[i]...)
 		w.buf = append(w.buf, '}')
 	})
 }

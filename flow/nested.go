@@ -1,0 +1,177 @@
+package flow
+
+import (
+	"context"
+	"errors"
+	"strconv"
+)
+
+// Nested is what a node does that runs another flow: it begins the inner flow
+// with the state that begin makes of the outer one, and its output is the
+// inner flow's last state.
+//
+//	flow.Node(g, "check", "flow", flow.Nested(inner, begin), apply, flow.NoArtifact())
+//
+// The inner run is a part of the node's visit, and its checkpoints are a part of
+// the outer run's. Its id is the outer run's with the node and the visit. Its
+// questions pause the outer run, which is resumed with the answers; when the
+// node runs again, the inner run goes on where it was, and its completed nodes
+// do not run again. When the inner run fails, the outer [NodeError] names the
+// node, its cause is the inner NodeError, and its value is the inner state so
+// far. The inner flow's own limits count; the outer run's store, codec and hook
+// are the inner run's, too.
+//
+// The function fails with [ErrNotInNode] where no node runs, and when it is
+// called twice at once in one visit. Without an inner flow or begin it is nil.
+func Nested[S, T any](inner *Compiled[T], begin func(S) T) Func[S, T] {
+	if inner == nil || begin == nil {
+		return nil
+	}
+	return func(ctx context.Context, s S) (T, error) {
+		f, err := frameOf(ctx)
+		if err != nil {
+			var none T
+			return none, err
+		}
+		return inner.within(ctx, f, func() T { return begin(s) })
+	}
+}
+
+// within runs or resumes the flow as a part of a visit.
+func (c *Compiled[T]) within(ctx context.Context, f *frame, begin func() T) (T, error) {
+	var none T
+	store, err := f.nest()
+	if err != nil {
+		return none, err
+	}
+	defer store.leave()
+	nested := RunOption{func(cfg *config) string { store.configure(cfg); return "" }}
+	var res Result[T]
+	if store.data == nil {
+		res, err = c.Run(ctx, f.visitID(), begin(), nested)
+	} else {
+		res, err = c.Resume(ctx, f.visitID(), nested)
+	}
+	store.count(res.Retries())
+	switch {
+	case err != nil:
+		return res.State, err
+	case res.Paused():
+		asks := make([]error, len(res.Asks()))
+		for i, ask := range res.Asks() {
+			asks[i] = ask
+		}
+		return none, errors.Join(asks...)
+	default:
+		return res.State, nil
+	}
+}
+
+// nest is the store of the run that is nested in a visit. It keeps the run's
+// checkpoint among the effects of the visit.
+type nest struct {
+	f       *frame
+	data    []byte // the last checkpoint, nil if there is none
+	retries int    // that the outer run has counted already
+}
+
+// nested is the key of the checkpoint. [Once] takes no empty one.
+const nested = ""
+
+var errNestedTwice = errors.New("flow: a nested flow runs in this visit already")
+
+// nest makes the visit's nested run the caller's.
+func (f *frame) nest() (*nest, error) {
+	f.s.mu.Lock()
+	defer f.s.mu.Unlock()
+	n, key := &nest{f: f}, f.key(nested)
+	if f.s.effects == nil {
+		f.s.effects = map[string]*effect{}
+	}
+	e := f.s.effects[key]
+	if e == nil {
+		e = &effect{}
+		f.s.effects[key] = e
+	}
+	if e.settled != nil {
+		return nil, errNestedTwice
+	}
+	e.settled, n.data, n.retries = make(chan struct{}), e.data, e.retries
+	return n, nil
+}
+
+// leave lets the visit's next attempt have the nested run.
+func (n *nest) leave() {
+	n.f.s.mu.Lock()
+	defer n.f.s.mu.Unlock()
+	if e := n.f.s.effects[n.f.key(nested)]; e != nil {
+		e.settled = nil
+	}
+}
+
+// count adds the retries of the nested run to those of the outer one.
+func (n *nest) count(retries int) {
+	n.f.s.mu.Lock()
+	defer n.f.s.mu.Unlock()
+	if e := n.f.s.effects[n.f.key(nested)]; e != nil && !n.f.closed() {
+		n.f.s.retries += retries - e.retries
+		e.retries = retries
+	}
+}
+
+// configure makes the nested run one of the outer run's.
+func (n *nest) configure(cfg *config) {
+	outer := n.f.s.cfg
+	cfg.nest, cfg.discard, cfg.keep = n, false, 1
+	cfg.store, cfg.hook = nil, nil
+	cfg.codec, cfg.anyway, cfg.isolated = outer.codec, outer.anyway, outer.isolated
+	if outer.store != nil {
+		cfg.store = n
+	}
+	if outer.hook != nil {
+		cfg.hook = func(ctx context.Context, e Event) {
+			n.f.s.hookMu.Lock()
+			defer n.f.s.hookMu.Unlock()
+			outer.hook(ctx, e)
+		}
+	}
+}
+
+// answer is what the outer run was told about a question of the nested one.
+func (n *nest) answer(id string) (data []byte, ok bool) {
+	n.f.s.mu.Lock()
+	defer n.f.s.mu.Unlock()
+	data, ok = n.f.s.answers[id]
+	return data, ok
+}
+
+// Load implements Store.
+func (n *nest) Load(context.Context, string) (Checkpoint, error) {
+	return Checkpoint{Run: n.f.visitID(), Seq: 1, Data: n.data}, nil
+}
+
+// Save implements Store: it saves the outer run.
+func (n *nest) Save(ctx context.Context, c Checkpoint) error {
+	s := n.f.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.effects[n.f.key(nested)]
+	if n.f.closed() || e == nil {
+		return ErrNotInNode
+	}
+	e.ok, e.data = true, c.Data
+	err := s.persist(ctx)
+	if err != nil && s.broken == nil {
+		s.broken, s.brokeBy = err, n.f.node
+	}
+	return err
+}
+
+// Delete implements Store. The checkpoint goes with the visit.
+func (*nest) Delete(context.Context, string) error { return nil }
+
+// visitID names the visit: it is the idempotency key, and the id of a run that
+// is nested in it.
+func (f *frame) visitID() string {
+	return f.s.id + "/" + f.s.core.metas[f.node].id + "/" + strconv.Itoa(int(f.number()))
+}
