@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/flow"
+	"github.com/a2aexec/a2aexec/internal/errtree"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -17,7 +19,9 @@ import (
 //
 //   - When a node fails, the outputs of the completed nodes become the task's
 //     artifacts before it fails, and the failure names the node and them
-//     (data.node, data.flow.completedNodes). A guardrail discards them.
+//     (data.node, data.flow.completedNodes). A node in a loop has an artifact for
+//     each visit. So has what completed within a nested flow that failed, with
+//     its node's path as the name. A guardrail discards them.
 //   - A node streams through the writer in its context, and asks with hitl.Ask:
 //     the task is parked, and the next message resumes the same run with the
 //     answer, without running completed nodes again. The answer is the message's
@@ -146,20 +150,23 @@ func (f *FlowRunner[S]) Stream(ctx context.Context, req *Request, _ *stream.Writ
 		}
 	}()
 	res, err := f.advance(ctx, id, req)
+	if among(err, flow.ErrConflict) {
+		parked = true // it is somebody else's
+	}
 	if res.Paused() && err == nil && len(res.Asks()) > 0 {
 		parked = true
-		f.park(ctx, id)
+		f.park(id)
 		return nil, res.Asks()[0]
 	}
 	if err != nil {
-		return &Result{Artifacts: artifactsOf(res.Outputs())}, failureOf(ctx, err, res.Retries())
+		return &Result{Artifacts: keptOf(res.Outputs(), err)}, failureOf(ctx, err, res.Retries())
 	}
 	return f.finish(ctx, res.State)
 }
 
 // advance runs the flow, or resumes it with the answers to its questions.
 func (f *FlowRunner[S]) advance(ctx context.Context, id string, req *Request) (flow.Result[S], error) {
-	opts := append([]flow.RunOption{flow.WithStore(f.store)}, f.run...)
+	opts := append(slices.Clip(f.run), flow.WithStore(f.store), flow.Isolated())
 	question, asked := req.Question()
 	if !asked {
 		state, err := f.begin(ctx, req)
@@ -175,7 +182,7 @@ func (f *FlowRunner[S]) advance(ctx context.Context, id string, req *Request) (f
 		opts = append(opts, flow.Answer(ask, value))
 	}
 	res, err := f.flow.Resume(ctx, id, opts...)
-	if errors.Is(err, flow.ErrUnknownRun) {
+	if among(err, flow.ErrUnknownRun) {
 		err = errcode.New(errcode.NotFound, "flow_run_expired", errcode.Cause(err),
 			errcode.Message("The question was asked too long ago; please start again."))
 	}
@@ -197,9 +204,18 @@ func answersOf(q Question, req *Request) map[string]any {
 	return map[string]any{id: data[0]}
 }
 
-func (f *FlowRunner[S]) park(ctx context.Context, id string) {
+// among is errors.Is for an error that may be anything a node returned.
+func among(err, target error) (found bool) {
+	errtree.Walk(err, func(e error) bool {
+		found = found || e == target //nolint:errorlint // one node of a walk; the target is comparable, and so is what equals it
+		return !found
+	})
+	return found
+}
+
+func (f *FlowRunner[S]) park(id string) {
 	if f.parked != nil {
-		f.parked.add(ctx, id)
+		f.parked.add(id)
 	}
 }
 
@@ -217,17 +233,33 @@ func (f *FlowRunner[S]) Release(ctx context.Context, taskID string) {
 	f.forget(ctx, f.runID(taskID))
 }
 
+// keptOf are the artifacts of a run that failed: its own, then those of the
+// nested run in which it failed.
+func keptOf(outputs []flow.Output, err error) []Artifact {
+	kept := artifactsOf("", outputs)
+	e, ok := errtree.As[*flow.NodeError](err)
+	if !ok {
+		return kept
+	}
+	for path := e.Node + "/"; e.Inner() != nil; path += e.Node + "/" {
+		e = e.Inner()
+		kept = append(kept, artifactsOf(path, e.Outputs)...)
+	}
+	return kept
+}
+
 // artifactsOf makes each output an artifact, named after its node.
-func artifactsOf(outputs []flow.Output) []Artifact {
+func artifactsOf(path string, outputs []flow.Output) []Artifact {
 	var out []Artifact
 	for _, o := range outputs {
 		if o.NoArtifact {
 			continue
 		}
-		out = append(out, Artifact{
-			Name: o.Node, Parts: []stream.Part{partOf(o.Value)},
-			Metadata: map[string]any{"node": o.Node, "kind": o.Kind},
-		})
+		about := map[string]any{"node": path + o.Node, "kind": o.Kind}
+		if o.Visit > 1 {
+			about["visit"] = o.Visit
+		}
+		out = append(out, Artifact{Name: path + o.Node, Parts: []stream.Part{partOf(o.Value)}, Metadata: about})
 	}
 	return out
 }

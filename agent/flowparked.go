@@ -31,16 +31,15 @@ func newParkedRuns(s flow.Store, most int, each time.Duration) *parkedRuns {
 }
 
 // add counts a run that was parked just now.
-func (p *parkedRuns) add(ctx context.Context, id string) {
-	ctx = context.WithoutCancel(ctx)
+func (p *parkedRuns) add(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	run := &parkedRun{id: id}
-	run.timer = time.AfterFunc(p.each, func() { p.expire(ctx, run) })
+	run.timer = time.AfterFunc(p.each, func() { p.expire(run) })
 	p.byID[id] = p.order.PushBack(run)
 	for p.order.Len() > p.max {
 		if oldest, ok := p.take(p.order.Front()); ok {
-			_ = p.store.Delete(ctx, oldest) // in memory: it does not fail
+			p.forget(oldest)
 		}
 	}
 }
@@ -55,14 +54,18 @@ func (p *parkedRuns) remove(id string) {
 }
 
 // expire forgets a run whose time is over, unless it has moved on.
-func (p *parkedRuns) expire(ctx context.Context, run *parkedRun) {
+func (p *parkedRuns) expire(run *parkedRun) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if e, ok := p.byID[run.id]; ok && e.Value == run {
 		p.take(e)
-		_ = p.store.Delete(ctx, run.id)
+		p.forget(run.id)
 	}
 }
+
+// forget deletes a run that is in memory, which does not fail. It needs no
+// context of a request: that would be kept for as long as the run is parked.
+func (p *parkedRuns) forget(id string) { _ = p.store.Delete(context.Background(), id) }
 
 // take removes an element. The caller holds the lock.
 func (p *parkedRuns) take(e *list.Element) (id string, ok bool) {

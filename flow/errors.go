@@ -70,6 +70,16 @@ func (e *NodeError) Error() string {
 // Unwrap returns the cause.
 func (e *NodeError) Unwrap() error { return e.Err }
 
+// Inner is the failure of the run that was nested in the node (see [Nested]),
+// nil if there was none.
+func (e *NodeError) Inner() *NodeError {
+	inner, ok := firstNodeError(e.Err)
+	if !ok || inner.Run != visitID(e.Run, e.Node, e.Visit) {
+		return nil
+	}
+	return inner
+}
+
 // ErrorNode tells [errcode.Table] which node failed.
 func (e *NodeError) ErrorNode() (id, kind string) { return e.Node, e.Kind }
 

@@ -173,5 +173,7 @@ func (*nest) Delete(context.Context, string) error { return nil }
 // visitID names the visit: it is the idempotency key, and the id of a run that
 // is nested in it.
 func (f *frame) visitID() string {
-	return f.s.id + "/" + f.s.core.metas[f.node].id + "/" + strconv.Itoa(int(f.number()))
+	return visitID(f.s.id, f.s.core.metas[f.node].id, int(f.number()))
 }
+
+func visitID(run, node string, visit int) string { return run + "/" + node + "/" + strconv.Itoa(visit) }

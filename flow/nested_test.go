@@ -129,7 +129,10 @@ func TestNestedFlowFailsAndIsResumed(t *testing.T) {
 	if diff := cmp.Diff(trail{Path: []string{"before", "(", "a"}}, ne.Value); diff != "" {
 		t.Errorf("the inner state so far: %s", diff)
 	}
-	in := nodeError(t, ne.Err)
+	in := ne.Inner()
+	if in == nil || in.Inner() != nil {
+		t.Fatalf("inner failure: %v", in)
+	}
 	if in.Node != "b" || in.Run != "r/in/1" || in.Flow != "inner" || !cmp.Equal(in.Completed, []string{"a"}) || in.Attempt != 3 {
 		t.Errorf("inner: %+v", in)
 	}
