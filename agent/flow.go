@@ -155,7 +155,7 @@ func (f *FlowRunner[S]) Stream(ctx context.Context, req *Request, _ *stream.Writ
 	}
 	if res.Paused() && err == nil && len(res.Asks()) > 0 {
 		parked = true
-		f.park(id)
+		f.park(id) //nolint:contextcheck // it outlives the request
 		return nil, res.Asks()[0]
 	}
 	if err != nil {

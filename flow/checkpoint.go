@@ -27,21 +27,21 @@ func newCheckpoints(ctx context.Context, s *session) *checkpoints {
 }
 
 // save makes a checkpoint if there is a store.
-func (r *run[S]) save(ctx context.Context, st status) error {
+func (r *run[S]) save(st status) error {
 	if r.cfg.store == nil {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.saveLocked(ctx, st)
+	return r.saveLocked(st)
 }
 
 // saveRunning is session.persist.
-func (r *run[S]) saveRunning(ctx context.Context) error { return r.saveLocked(ctx, statusRunning) }
+func (r *run[S]) saveRunning() error { return r.saveLocked(statusRunning) }
 
 // saveLocked saves even if ctx has ended: what was done is to be kept. The
 // caller holds mu.
-func (r *run[S]) saveLocked(ctx context.Context, st status) error {
+func (r *run[S]) saveLocked(st status) error {
 	if r.broken != nil {
 		return r.broken // the store may have gone on without this run
 	}
@@ -56,7 +56,7 @@ func (r *run[S]) saveLocked(ctx context.Context, st status) error {
 	}
 	c.Data = make([]byte, len(r.store.text.buf)) // the store may keep it
 	copy(c.Data, r.store.text.buf)
-	if err := put(r.store.ctx, r.cfg.store, c); err != nil { //nolint:contextcheck // see there
+	if err := put(r.store.ctx, r.cfg.store, c); err != nil {
 		return &StoreError{Op: "save", Err: err}
 	}
 	r.store.seq++
@@ -64,7 +64,7 @@ func (r *run[S]) saveLocked(ctx context.Context, st status) error {
 	if r.cfg.hook == nil || r.cfg.nest != nil { // then it is the outer run that was saved
 		return nil
 	}
-	return r.emit(ctx, Event{Kind: RunSaved, Seq: r.store.seq})
+	return r.emit(Event{Kind: RunSaved, Seq: r.store.seq})
 }
 
 // put is Store.Save with panics contained.
@@ -113,8 +113,12 @@ func (r *run[S]) encodeOutput(out any, alone bool) (data []byte, err error) {
 	default:
 		data, err = encodeTo(nil, r.cfg.codec, out)
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, &StoreError{Op: "encode", Err: err}
+	case data == nil:
+		return []byte{}, nil // nil would be no output
+	default:
+		return data, nil
 	}
-	return data, nil
 }

@@ -10,7 +10,7 @@ import (
 
 // Codec turns states and outputs into bytes and back. Encode gets a value or a
 // pointer to one, Decode a pointer to where the value belongs. It must be safe
-// for concurrent use and keep nothing it is given.
+// for concurrent use and keep nothing it is given nor what it returned.
 type Codec interface {
 	Encode(v any) ([]byte, error)
 	Decode(data []byte, v any) error

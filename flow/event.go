@@ -8,7 +8,8 @@ import (
 )
 
 // Hook is told what happens in a run, one event at a time, also when siblings
-// run side by side; the run waits for it. A panic in it fails the run.
+// run side by side; the run waits for it. The context is that of the run, not of
+// a node: a hook cannot ask or use [Once]. A panic in it fails the run.
 type Hook func(ctx context.Context, e Event)
 
 // EventKind says what happened.
@@ -50,7 +51,7 @@ type Event struct {
 }
 
 // emit calls the hook, if there is one. A panic in it is the error.
-func (s *session) emit(ctx context.Context, e Event) (err error) {
+func (s *session) emit(e Event) (err error) {
 	if s.cfg.hook == nil {
 		return nil
 	}
@@ -62,7 +63,7 @@ func (s *session) emit(ctx context.Context, e Event) (err error) {
 		}
 	}()
 	e.Run, e.Step = s.id, s.step
-	s.cfg.hook(ctx, e)
+	s.cfg.hook(s.base.run, e)
 	return nil
 }
 
@@ -116,7 +117,7 @@ func (f *frame) withTee() context.Context {
 		return f
 	}
 	seen, _ := stream.New(&tee{to: w, tell: func(c stream.Chunk) error {
-		return f.s.emit(f, f.about(Event{Kind: NodeWrote, Chunk: c}))
+		return f.s.emit(f.about(Event{Kind: NodeWrote, Chunk: c}))
 	}})
 	return stream.NewContext(f, seen)
 }

@@ -1,12 +1,10 @@
 package flow
 
-import "context"
-
 // abandon saves what siblings achieved and how often was retried, then fails
 // the run. A single node that failed at once changes nothing worth saving.
-func (r *run[S]) abandon(ctx context.Context, node int32, err error) error {
+func (r *run[S]) abandon(node int32, err error) error {
 	if r.store != nil && r.broken == nil && (len(r.front) > 1 || r.front[0].retries > 0 || r.retries != r.store.retries) {
-		err = join(err, r.save(ctx, statusFailed))
+		err = join(err, r.save(statusFailed))
 	}
 	return r.fail(node, err)
 }

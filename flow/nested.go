@@ -129,10 +129,10 @@ func (n *nest) configure(cfg *config) {
 		cfg.store = n
 	}
 	if outer.hook != nil {
-		cfg.hook = func(ctx context.Context, e Event) {
+		cfg.hook = func(_ context.Context, e Event) {
 			n.f.s.hookMu.Lock()
 			defer n.f.s.hookMu.Unlock()
-			outer.hook(ctx, e)
+			outer.hook(n.f.run, e) //nolint:contextcheck // the outer one is meant
 		}
 	}
 }
@@ -151,7 +151,7 @@ func (n *nest) Load(context.Context, string) (Checkpoint, error) {
 }
 
 // Save implements Store: it saves the outer run.
-func (n *nest) Save(ctx context.Context, c Checkpoint) error {
+func (n *nest) Save(_ context.Context, c Checkpoint) error {
 	s := n.f.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +160,7 @@ func (n *nest) Save(ctx context.Context, c Checkpoint) error {
 		return ErrNotInNode
 	}
 	e.ok, e.data = true, c.Data
-	err := s.persist(ctx)
+	err := s.persist()
 	if err != nil && s.broken == nil {
 		s.broken, s.brokeBy = err, n.f.node
 	}

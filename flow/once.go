@@ -50,7 +50,7 @@ func Once[T any](ctx context.Context, key string, fn func(context.Context) (T, e
 	if err != nil {
 		return v, err
 	}
-	return v, f.record(ctx, e, v)
+	return v, f.record(e, v)
 }
 
 // claim finds a stored effect, or makes it the caller's to cause.
@@ -92,7 +92,7 @@ func (f *frame) release(key string, e *effect) {
 }
 
 // record stores the result of an effect. If that fails, so will the run.
-func (f *frame) record(ctx context.Context, e *effect, v any) error {
+func (f *frame) record(e *effect, v any) error {
 	data, err := encode(f.s.cfg.codec, v)
 	if err != nil {
 		err = &StoreError{Op: "encode", Err: err}
@@ -107,7 +107,7 @@ func (f *frame) record(ctx context.Context, e *effect, v any) error {
 		if f.s.persist == nil {
 			return nil
 		}
-		err = f.s.persist(ctx)
+		err = f.s.persist()
 	}
 	if err != nil && f.s.persist != nil && f.s.broken == nil {
 		f.s.broken, f.s.brokeBy = err, f.node

@@ -62,13 +62,38 @@ func (r *run[S]) parse(data []byte) (*stored, error) {
 		return nil, ErrFinished
 	case in.Graph != r.core.hash && !r.cfg.anyway:
 		return nil, ErrGraphChanged
-	case len(in.Front) == 0 && in.Status != statusDone:
-		return nil, &StoreError{Op: "decode", Err: errors.New("nothing is left to run, and yet the run is not done")}
 	case in.Coded == plain:
 		return nil, &StoreError{Op: "decode", Err: errors.New("it was made with another codec")}
 	}
+	if err := in.check(); err != nil {
+		return nil, &StoreError{Op: "decode", Err: err}
+	}
 	in.complete()
 	return in, nil
+}
+
+// check refuses what no run has written, with which one would end for no
+// reason or run a node twice.
+func (in *stored) check() error {
+	if len(in.Front) == 0 && in.Status != statusDone {
+		return errors.New("nothing is left to run, and yet the run is not done")
+	}
+	if in.Step < 0 || in.Retries < 0 {
+		return fmt.Errorf("step %d, %d retries", in.Step, in.Retries)
+	}
+	seen := map[string]bool{}
+	for _, v := range in.Front {
+		switch {
+		case seen[v.Node]:
+			return fmt.Errorf("node %q has its turn twice", v.Node)
+		case v.Phase > dropped:
+			return fmt.Errorf("node %q: phase %d is unknown", v.Node, v.Phase)
+		case v.Phase == done && v.Out == nil && !in.Merged:
+			return fmt.Errorf("node %q: its output is missing", v.Node)
+		}
+		seen[v.Node] = true
+	}
+	return nil
 }
 
 // complete adds what is left out in most checkpoints: a visit is the first
@@ -152,7 +177,7 @@ func (r *run[S]) decode(raw json.RawMessage, use func([]byte) error) error {
 // number finds a node and notes that a visit of it has begun.
 func (r *run[S]) number(id string, visit int32) (int32, error) {
 	for i, m := range r.core.metas {
-		if m.id == id {
+		if m.id == id && i > 0 {
 			if r.visits != nil {
 				r.visits[i] = max(r.visits[i], visit)
 			}

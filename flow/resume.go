@@ -43,7 +43,7 @@ func (r *run[S]) proceed(ctx context.Context) (Result[S], error) {
 		r.conclude()
 		return r.result(), nil
 	}
-	if err := r.save(ctx, statusRunning); err != nil {
+	if err := r.save(statusRunning); err != nil {
 		if isAmong(err, ErrConflict) {
 			return Result[S]{}, fmt.Errorf("resume run %q: %w", r.id, err)
 		}

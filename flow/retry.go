@@ -24,7 +24,7 @@ func (r *run[S]) attempts(f *frame, n *node[S]) attempted {
 			return got
 		}
 		e := Event{Kind: NodeRetries, Attempt: int(try), Err: err, Wait: wait}
-		if hookErr := r.emit(f, f.about(e)); hookErr != nil {
+		if hookErr := r.emit(f.about(e)); hookErr != nil {
 			got.err = hookErr
 			return got
 		}

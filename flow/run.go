@@ -57,7 +57,7 @@ func (r *run[S]) start(ctx context.Context) (Result[S], error) {
 	if err := r.leaveStart(); err != nil {
 		return r.result(), r.fail(0, err)
 	}
-	if err := r.save(ctx, r.status()); err != nil {
+	if err := r.save(r.status()); err != nil {
 		if isAmong(err, ErrConflict) {
 			return Result[S]{}, fmt.Errorf("start run %q: %w", r.id, ErrRunExists)
 		}
@@ -111,7 +111,7 @@ func (r *run[S]) drive(ctx context.Context, plain int32) (Result[S], error) {
 				return r.result(), err
 			}
 		}
-		if err := r.turn(ctx); err != nil {
+		if err := r.turn(); err != nil {
 			return r.result(), err
 		}
 		if r.isPlain() && len(r.front) == 1 && !r.front[0].tolerant {
@@ -134,35 +134,35 @@ func (r *run[S]) round(ctx context.Context) (stop bool, err error) {
 	}
 	switch t := &r.front[0]; {
 	case len(r.front) > 1:
-		r.runAll() //nolint:contextcheck // it is in the base
+		r.runAll()
 	case t.phase == ready:
 		r.busy = t.node
 		r.take(&r.base, t)
 		r.visit(t, nil) //nolint:contextcheck // it is in the base
 	}
 	if node, err := r.verdict(); err != nil {
-		return true, r.abandon(ctx, node, err)
+		return true, r.abandon(node, err)
 	}
 	if r.first(parked) != nil {
-		return true, r.pause(ctx)
+		return true, r.pause()
 	}
 	if t, err := r.merge(); err != nil {
 		t.phase, t.err = failed, err
-		return true, r.abandon(ctx, t.node, err)
+		return true, r.abandon(t.node, err)
 	}
 	return false, nil
 }
 
 // turn goes from an applied frontier to the next.
-func (r *run[S]) turn(ctx context.Context) error {
+func (r *run[S]) turn() error {
 	last := r.front[0].node
 	if node, err := r.advance(); err != nil {
-		return r.fail(node, join(err, r.save(ctx, statusFailed)))
+		return r.fail(node, join(err, r.save(statusFailed)))
 	}
 	if r.cfg.store == nil {
 		return nil
 	}
-	if err := r.save(ctx, r.status()); err != nil {
+	if err := r.save(r.status()); err != nil {
 		r.step-- // it belongs to the round before
 		return r.fail(last, err)
 	}
@@ -219,8 +219,8 @@ func (r *run[S]) verdict() (node int32, err error) {
 }
 
 // pause ends the run until somebody answers.
-func (r *run[S]) pause(ctx context.Context) error {
-	if err := r.save(ctx, statusPaused); err != nil {
+func (r *run[S]) pause() error {
+	if err := r.save(statusPaused); err != nil {
 		return r.fail(r.first(parked).node, err)
 	}
 	r.conclude()

@@ -33,7 +33,7 @@ type aside struct {
 	asks     []*hitl.Interrupt          // that are open
 	failures []*NodeError               // that were tolerated
 	lost     [][]byte                   // the same as they are stored, if there is a store
-	persist  func(context.Context) error
+	persist  func() error
 	hookMu   sync.Mutex
 	broken   error // why the run cannot go on, though no node failed
 	brokeBy  int32 // the node at which that was noticed

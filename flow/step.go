@@ -86,7 +86,7 @@ func (r *run[S]) visit(t *task, g *group) {
 // since it needs much of a new goroutine's small stack.
 func (r *run[S]) visitSlowly(t *task, g *group, n *node[S]) {
 	f := t.frame
-	if err := r.emit(f, f.about(Event{Kind: NodeStarted, Attempt: 1})); err != nil {
+	if err := r.emit(f.about(Event{Kind: NodeStarted, Attempt: 1})); err != nil {
 		r.settle(t, g, attempted{nil, err, 0})
 		return
 	}
@@ -95,7 +95,7 @@ func (r *run[S]) visitSlowly(t *task, g *group, n *node[S]) {
 	if got.err == nil {
 		e.Output = got.out
 	}
-	if err := r.emit(f, f.about(e)); err != nil {
+	if err := r.emit(f.about(e)); err != nil {
 		r.breakDown(t.node, err)
 	}
 	r.settle(t, g, got)
@@ -174,7 +174,7 @@ func (r *run[S]) saveSibling(t *task, g *group) {
 	if g == nil || g.left.Add(-1) == 0 || r.persist == nil || t.phase != done && t.phase != parked || r.broken != nil {
 		return
 	}
-	if err := r.persist(r.base.run); err != nil {
+	if err := r.persist(); err != nil {
 		r.broken, r.brokeBy = err, t.node
 		g.abort(r.core.metas[t.node].id, err)
 	}
