@@ -9,10 +9,11 @@ import (
 // leaveStart makes the first frontier.
 func (r *run[S]) leaveStart() error {
 	r.own()
+	r.next = r.tasks[:0:1]
 	if err := r.leave(0, false); err != nil {
 		return err
 	}
-	r.front, r.next = r.next, nil
+	r.front, r.next = r.next, r.tasks[1:1]
 	r.rank()
 	return nil
 }

@@ -21,7 +21,7 @@ func flowNode(_ context.Context, s counter) (int, error) { return s.N + 1, nil }
 
 func keep(s *counter, n int) { s.N = n }
 
-func chain(tb testing.TB, n int) *flow.Compiled[counter] {
+func chain(tb testing.TB, n int, opts ...flow.RunOption) *flow.Compiled[counter] {
 	tb.Helper()
 	g := flow.New[counter]("chain")
 	last := flow.START
@@ -31,7 +31,7 @@ func chain(tb testing.TB, n int) *flow.Compiled[counter] {
 		last = node
 	}
 	g.Edge(last, flow.END)
-	return compile(tb, g)
+	return compile(tb, g, opts...)
 }
 
 func compile[S any](tb testing.TB, g *flow.Graph[S], opts ...flow.RunOption) *flow.Compiled[S] {
@@ -182,11 +182,9 @@ func BenchmarkCheckpoint(b *testing.B) {
 	})
 	b.Run("nodes=10/flow", func(b *testing.B) {
 		b.ReportAllocs()
-		c, ctx := chain(b, n), b.Context()
-		store := flow.NewMemory()
-
+		c, ctx := chain(b, n, flow.WithStore(flow.NewMemory()), flow.DeleteOnSuccess()), b.Context()
 		for b.Loop() {
-			if _, err := c.Run(ctx, "run", counter{}, flow.WithStore(store), flow.DeleteOnSuccess()); err != nil {
+			if _, err := c.Run(ctx, "run", counter{}); err != nil {
 				b.Fatal(err)
 			}
 		}

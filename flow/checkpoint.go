@@ -36,7 +36,7 @@ func (r *run[S]) save(st status) error {
 	return r.saveLocked(st)
 }
 
-// saveRunning is session.persist.
+// saveRunning implements saver.
 func (r *run[S]) saveRunning() error { return r.saveLocked(statusRunning) }
 
 // saveLocked saves even if ctx has ended: what was done is to be kept. The

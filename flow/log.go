@@ -36,10 +36,10 @@ type visitLog struct {
 
 // another is a new frame, to be filled in.
 func (l *visitLog) another() *frame {
-	if len(l.last) == cap(l.last) {
-		l.grow()
-	}
 	n := len(l.last)
+	if n == cap(l.last) {
+		n = l.grow()
+	}
 	l.last = l.last[:n+1]
 	return &l.last[n]
 }
@@ -48,10 +48,10 @@ func (l *visitLog) another() *frame {
 // would slow down those who call it if it were a part of them.
 //
 //go:noinline
-func (l *visitLog) grow() {
+func (l *visitLog) grow() int { //nolint:unparam // another is simple enough to become a part of its callers so
 	if l.last == nil {
 		l.last = l.room[:0]
-		return
+		return 0
 	}
 	n := 32 << len(l.full)
 	if l.most > 0 {
@@ -59,6 +59,7 @@ func (l *visitLog) grow() {
 	}
 	l.full = append(l.full, l.last)
 	l.last = make([]frame, 0, min(n, 128))
+	return 0
 }
 
 // unfinished is the last visit, which has failed.

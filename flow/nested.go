@@ -160,7 +160,7 @@ func (n *nest) Save(_ context.Context, c Checkpoint) error {
 		return ErrNotInNode
 	}
 	e.ok, e.data = true, c.Data
-	err := s.persist()
+	err := s.saver.saveRunning()
 	if err != nil && s.broken == nil {
 		s.broken, s.brokeBy = err, n.f.node
 	}

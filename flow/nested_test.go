@@ -17,13 +17,13 @@ import (
 
 // shell is a lab with the node "in" that runs the flow of another lab between
 // "before" and "after".
-func shell(t *testing.T, inner *lab, opts ...flow.NodeOption) *lab {
+func shell(t *testing.T, inner *lab) *lab {
 	t.Helper()
 	outer := newLab("outer")
 	before := outer.node("before", nil)
 	in := flow.Node(outer.Graph, "in", "flow", flow.Nested(inner.compile(t), func(s trail) trail {
 		return trail{Path: append(s.Path, "(")}
-	}), func(s *trail, v trail) { s.Path = append(v.Path, ")") }, opts...)
+	}), func(s *trail, v trail) { s.Path = append(v.Path, ")") })
 	outer.chain(flow.START, before, in, outer.node("after", nil), flow.END)
 	return outer
 }

@@ -104,12 +104,12 @@ func (f *frame) record(e *effect, v any) error {
 	}
 	if err == nil {
 		e.ok, e.data = true, data
-		if f.s.persist == nil {
+		if f.s.saver == nil {
 			return nil
 		}
-		err = f.s.persist()
+		err = f.s.saver.saveRunning()
 	}
-	if err != nil && f.s.persist != nil && f.s.broken == nil {
+	if err != nil && f.s.saver != nil && f.s.broken == nil {
 		f.s.broken, f.s.brokeBy = err, f.node
 	}
 	return err

@@ -92,7 +92,7 @@ func (r *run[S]) open(ctx context.Context, runID string, opts []RunOption) error
 	b.Context, b.s, b.run = ctx, &r.session, ctx
 	if r.cfg.store != nil {
 		r.own()
-		r.persist = r.saveRunning
+		r.saver = r
 		r.store = newCheckpoints(ctx, &r.session)
 	}
 	return nil

@@ -33,11 +33,15 @@ type aside struct {
 	asks     []*hitl.Interrupt          // that are open
 	failures []*NodeError               // that were tolerated
 	lost     [][]byte                   // the same as they are stored, if there is a store
-	persist  func() error
+	saver    saver                      // nil if there is no store
+	tasks    [2]task                    // for frontiers of one
 	hookMu   sync.Mutex
 	broken   error // why the run cannot go on, though no node failed
 	brokeBy  int32 // the node at which that was noticed
 }
+
+// saver saves a run that is under way. The caller holds mu.
+type saver interface{ saveRunning() error }
 
 // nothing stands for what is aside of a run that has none. It is only read.
 var nothing = &aside{}

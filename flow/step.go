@@ -127,7 +127,7 @@ func (s *session) breakDown(node int32, err error) {
 
 // settle ends a visit and notes what came of it.
 func (r *run[S]) settle(t *task, g *group, got attempted) {
-	if r.persist == nil && got.err == nil { // without a store it does no harm to leave the frame open
+	if r.saver == nil && got.err == nil { // without a store it does no harm to leave the frame open
 		t.phase, t.fresh, t.tries = done, got.out, got.tries
 		t.retries += got.tries - 1
 		return
@@ -171,10 +171,10 @@ func (r *run[S]) succeed(t *task, g *group, got attempted) {
 // saveSibling saves what one of several siblings finished, unless it is the
 // last of them: then the frontier is saved in a moment. The caller holds mu.
 func (r *run[S]) saveSibling(t *task, g *group) {
-	if g == nil || g.left.Add(-1) == 0 || r.persist == nil || t.phase != done && t.phase != parked || r.broken != nil {
+	if g == nil || g.left.Add(-1) == 0 || r.saver == nil || t.phase != done && t.phase != parked || r.broken != nil {
 		return
 	}
-	if err := r.persist(); err != nil {
+	if err := r.saver.saveRunning(); err != nil {
 		r.broken, r.brokeBy = err, t.node
 		g.abort(r.core.metas[t.node].id, err)
 	}
