@@ -37,5 +37,6 @@
 // begins, and [Compiled.Resume] continues a run that failed, paused or lost its
 // process; completed nodes never run again. A node asks people with hitl.Ask:
 // the run pauses until Resume is given an [Answer]. [Once] keeps side effects from
-// happening twice.
+// happening twice. A node can run another flow, which is then a part of the
+// run, see [Nested].
 package flow

@@ -37,7 +37,11 @@ func newWorld(t *rapid.T) (*world, *flow.Compiled[trail]) {
 	entry, exit := w.block(rapid.IntRange(1, 3).Draw(t, "depth"))
 	w.Edge(flow.START, entry)
 	w.Edge(exit, flow.END)
-	c, err := w.Compile()
+	var opts []flow.RunOption
+	if rapid.Bool().Draw(t, "isolated") {
+		opts = append(opts, flow.Isolated())
+	}
+	c, err := w.Compile(opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +101,7 @@ func (w *world) act(ctx context.Context, id string) (string, error) {
 func (w *world) block(depth int) (entry, exit flow.Ref) {
 	kind := "node"
 	if depth > 0 {
-		kind = rapid.SampledFrom([]string{"node", "seq", "fork", "fork", "route", "loop"}).Draw(w.t, "block")
+		kind = rapid.SampledFrom([]string{"node", "seq", "fork", "fork", "route", "loop", "nested"}).Draw(w.t, "block")
 	}
 	switch kind {
 	case "seq":
@@ -111,10 +115,41 @@ func (w *world) block(depth int) (entry, exit flow.Ref) {
 		return w.route(depth)
 	case "loop":
 		return w.loop(depth)
+	case "nested":
+		n := w.nested(depth)
+		return n, n
 	default:
 		n := w.node()
 		return n, n
 	}
+}
+
+// nested adds a node that runs another flow. Its output is what that one added
+// to the path, and its own id.
+func (w *world) nested(depth int) flow.Ref {
+	outer := w.Graph
+	w.Graph = flow.New[trail]("inner")
+	entry, exit := w.block(depth - 1)
+	w.Edge(flow.START, entry)
+	w.Edge(exit, flow.END)
+	inner, err := w.Compile()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Graph = outer
+	run := flow.Nested(inner, func(s trail) trail { return s })
+	w.n++
+	id := fmt.Sprintf("n%02d", w.n)
+	return flow.Node(w.Graph, id, "flow", func(ctx context.Context, s trail) ([]string, error) {
+		v, err := run(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.good[flow.IdempotencyKey(ctx)]++
+		return append(v.Path[len(s.Path):], id), nil
+	}, func(s *trail, path []string) { s.Path = append(slices.Clip(s.Path), path...) })
 }
 
 func (w *world) fork(depth int) (entry, exit flow.Ref) {
@@ -219,8 +254,12 @@ func (w *world) oneOutcome(t *rapid.T, res flow.Result[trail], err error) {
 func paths(outs []flow.Output) []string {
 	var ids []string
 	for _, o := range outs {
-		id, _ := o.Value.(string)
-		ids = append(ids, id)
+		switch v := o.Value.(type) {
+		case string:
+			ids = append(ids, v)
+		case []string:
+			ids = append(ids, v...)
+		}
 	}
 	return ids
 }
