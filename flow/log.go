@@ -28,10 +28,16 @@ func (f *frame) number() int32 {
 // visitLog has the visits of a run in the order of their turn, which is that in
 // which their outputs are applied. A frame never moves, since it is a context.
 type visitLog struct {
-	full [][]frame
-	last []frame
-	most int32     // how many there can be in all, 0 where that is open
-	room [10]frame // the first of all; enough for a small graph
+	last  []frame // of the room or of the last page
+	first *page   // after the room
+	tail  *page
+	room  [10]frame // enough for a small graph
+}
+
+// page has more frames. Its size is one that the allocator has.
+type page struct {
+	next   *page
+	frames [31]frame
 }
 
 // another is a new frame, to be filled in.
@@ -53,12 +59,13 @@ func (l *visitLog) grow() int { //nolint:unparam // another is simple enough to 
 		l.last = l.room[:0]
 		return 0
 	}
-	n := 32 << len(l.full)
-	if l.most > 0 {
-		n = max(1, int(l.most)-len(l.last)) // of a first that is full
+	p := &page{}
+	if l.first == nil {
+		l.first = p
+	} else {
+		l.tail.next = p
 	}
-	l.full = append(l.full, l.last)
-	l.last = make([]frame, 0, min(n, 128))
+	l.tail, l.last = p, p.frames[:0]
 	return 0
 }
 
@@ -71,15 +78,20 @@ func (l *visitLog) unfinished() *frame {
 
 // completed calls yield for each visit that has an output.
 func (l *visitLog) completed(yield func(*frame) bool) {
-	for i := range len(l.full) + 1 {
-		frames := l.last
-		if i < len(l.full) {
-			frames = l.full[i]
-		}
-		for j := range frames {
-			if f := &frames[j]; f.out != unfinished && !yield(f) {
-				return
+	each := func(frames []frame) bool {
+		for i := range frames {
+			if f := &frames[i]; f.out != unfinished && !yield(f) {
+				return false
 			}
 		}
+		return true
 	}
+	full := l.room[:]
+	for p := l.first; p != nil; p = p.next {
+		if !each(full) {
+			return
+		}
+		full = p.frames[:]
+	}
+	each(l.last)
 }

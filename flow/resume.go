@@ -24,6 +24,7 @@ var errNoStore = errors.New("flow: a run is resumed from a store, see WithStore"
 // run as it was.
 func (c *Compiled[S]) Resume(ctx context.Context, runID string, opts ...RunOption) (Result[S], error) {
 	r := &run[S]{c: c}
+	r.aside = nothing
 	defer r.letGo()
 	if err := r.reopen(ctx, runID, opts); err != nil {
 		return Result[S]{}, fmt.Errorf("resume run %q: %w", runID, err)

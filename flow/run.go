@@ -16,11 +16,10 @@ type run[S any] struct {
 	state   S // what the frontier sees
 	scratch S // the state from before, while outputs are applied
 	front   []task
-	merged  bool         // the frontier's outputs were applied, its routes not taken yet
-	ended   bool         // a branch has reached END
-	at      stage        // of the plain path
-	busy    int32        // the node whose code the scheduler runs
-	store   *checkpoints // nil if there is no store
+	merged  bool  // the frontier's outputs were applied, its routes not taken yet
+	ended   bool  // a branch has reached END
+	at      stage // of the plain path
+	busy    int32 // the node whose code the scheduler runs
 }
 
 // Run runs the flow from START with the given state. It returns when the flow
@@ -36,6 +35,7 @@ type run[S any] struct {
 // bad options, or with an id that the store knows ([ErrRunExists]).
 func (c *Compiled[S]) Run(ctx context.Context, runID string, state S, opts ...RunOption) (Result[S], error) {
 	r := &run[S]{c: c, state: state}
+	r.aside = nothing
 	defer r.letGo()
 	if err := r.open(ctx, runID, opts); err != nil {
 		return Result[S]{}, err
@@ -80,10 +80,9 @@ func (r *run[S]) open(ctx context.Context, runID string, opts []RunOption) error
 	if runID == "" {
 		return errors.New("flow: the run id is empty")
 	}
-	if r.most = int32(len(c.nodes) - 1); c.cyclic { //nolint:gosec // a graph is small
-		r.most, r.visits = 0, make([]int32, len(c.nodes))
+	if c.cyclic {
+		r.visits = make([]int32, len(c.nodes))
 	}
-	r.aside = nothing
 	if len(c.joins) > 0 {
 		r.own()
 		r.waiting = make([]bool, len(c.joins))

@@ -33,7 +33,8 @@ type aside struct {
 	asks     []*hitl.Interrupt          // that are open
 	failures []*NodeError               // that were tolerated
 	lost     [][]byte                   // the same as they are stored, if there is a store
-	saver    saver                      // nil if there is no store
+	store    *checkpoints               // nil if there is none
+	saver    saver                      // likewise
 	tasks    [2]task                    // for frontiers of one
 	hookMu   sync.Mutex
 	broken   error // why the run cannot go on, though no node failed
