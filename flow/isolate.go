@@ -39,11 +39,16 @@ func (r *run[S]) torn(cause error) error {
 		r.stumble(attempted{err: cause})
 	}
 	r.merged = true // what was not applied is not applied now
+	r.mu.Lock()
 	for i := range r.front {
 		t := &r.front[i]
+		if t.frame != nil && !t.frame.closed() {
+			t.frame.close()
+		}
 		if t.node == r.busy && t.phase == ready {
 			t.phase, t.err, t.tries = failed, cause, max(t.tries, 1)
 		}
 	}
+	r.mu.Unlock()
 	return r.fail(r.busy, cause)
 }

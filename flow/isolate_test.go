@@ -117,6 +117,26 @@ func TestGoexitIsTheNodesFailure(t *testing.T) {
 	}
 }
 
+// TestGoexitEndsTheVisit: what the node left running can do nothing any more.
+func TestGoexitEndsTheVisit(t *testing.T) {
+	t.Parallel()
+	l := newLab("f")
+	over, got := make(chan struct{}), make(chan error)
+	l.chain(flow.START, l.node("a", func(ctx context.Context, _ trail) error {
+		go func() {
+			<-over
+			_, err := flow.Once(ctx, "k", func(context.Context) (int, error) { return 1, nil })
+			got <- err
+		}()
+		return exits()
+	}), flow.END)
+	_, err := l.compile(t, flow.WithStore(flow.NewMemory()), flow.Isolated()).Run(t.Context(), "r", trail{})
+	close(over)
+	if late := <-got; nodeError(t, err).Node != "a" || !errors.Is(late, flow.ErrNotInNode) {
+		t.Errorf("got %v, later %v", err, late)
+	}
+}
+
 // TestAnIsolatedRunIsResumed: after a Goexit, too.
 func TestAnIsolatedRunIsResumed(t *testing.T) {
 	t.Parallel()
