@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
@@ -192,5 +194,52 @@ func TestFlowOfSomebodyElseIsNotForgotten(t *testing.T) {
 	}
 	if len(store.deleted) != 0 {
 		t.Errorf("deleted %q", <-store.deleted)
+	}
+}
+
+// TestNestedParkedFlowIsForgotten: when its task is canceled, and when nobody
+// answers in time, nothing of a parked run is left, nested runs included.
+func TestNestedParkedFlowIsForgotten(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(ctx context.Context, h *executor.Handler, id a2a.TaskID) error{
+		"canceled": func(ctx context.Context, h *executor.Handler, id a2a.TaskID) error {
+			_, err := h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: id})
+			return err
+		},
+		"expired": func(context.Context, *executor.Handler, a2a.TaskID) error {
+			time.Sleep(2 * time.Hour) // by the test's own clock
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				store := flow.NewMemory()
+				a := agent.New("shop", agent.Flow(around(t, line(t, fixed("Ada"), asking("size")), fixed("x")), begin, finish, agent.FlowStore(store)))
+				h, err := executor.NewHandler(a, quiet, executor.ParkTimeout(time.Hour))
+				if err != nil {
+					t.Fatal(err)
+				}
+				ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+				res, err := h.SendMessage(ctx, userMessage("x"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				id := res.TaskInfo().TaskID
+				if len(store.History(string(id)+"/outer")) != 1 {
+					t.Fatal("the run is not stored")
+				}
+				if err := end(ctx, h, id); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if got := store.History(string(id) + "/outer"); len(got) != 0 {
+					t.Errorf("%d checkpoints are left", len(got))
+				}
+				if err := h.Shutdown(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/a2aexec/a2aexec/flow"
 	"github.com/a2aexec/a2aexec/hitl"
@@ -49,4 +50,25 @@ func ExampleNested() {
 	// Output:
 	// Pay the invoice? task-1/invoice/approval/1/approve/1/ok <nil>
 	// [read check approved: true] <nil>
+}
+
+// A node that ends its goroutine fails like any other in an isolated run.
+func ExampleIsolated() {
+	g := flow.New[chat]("brittle")
+	first := said(g, "first")
+	exit := flow.Node(g, "exit", "example", func(context.Context, chat) (string, error) {
+		runtime.Goexit()
+		return "", nil
+	}, func(*chat, string) {})
+	g.Edge(flow.START, first)
+	g.Edge(first, exit)
+	g.Edge(exit, flow.END)
+	c, err := g.Compile(flow.Isolated())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := c.Run(context.Background(), "task-1/brittle", chat{})
+	fmt.Println(res.State.Log, err)
+	// Output: [first] run node exit: the node ended its goroutine (runtime.Goexit)
 }
