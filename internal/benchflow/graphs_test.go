@@ -109,6 +109,9 @@ func BenchmarkGraph(b *testing.B) {
 	}
 }
 
+// processor is the unit of the processor time of one run.
+const processor = "cpu-ns/op"
+
 func measure(b *testing.B, g graph, e engine) {
 	b.Helper()
 	b.ReportAllocs()
@@ -117,9 +120,11 @@ func measure(b *testing.B, g graph, e engine) {
 		b.Fatal(err)
 	}
 	ctx := b.Context()
+	begin := processorTime()
 	for b.Loop() {
 		if n, err := r(ctx); n != g.want || err != nil {
 			b.Fatalf("counted to %d, error %v, want %d", n, err, g.want)
 		}
 	}
+	b.ReportMetric(float64(processorTime()-begin)/float64(b.N), processor)
 }
