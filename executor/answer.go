@@ -26,6 +26,7 @@ type answer struct {
 	old bool            // A2A 0.3
 	id  json.RawMessage // of the JSON-RPC request
 
+	events    bool   // the client waits for a stream
 	status    int    // that the binding wants
 	eventID   []byte // a server-sent event's first line, waiting for its data
 	committed bool
@@ -35,7 +36,7 @@ type answer struct {
 func (c *config) answer(w http.ResponseWriter, r *http.Request) *answer {
 	return &answer{
 		ResponseWriter: w, config: c, id: json.RawMessage("null"),
-		x: &exchange{base: c.baseOf(r)},
+		x: &exchange{edge: true, base: c.baseOf(r)}, events: r.Header.Get("Accept") == mediaEvents,
 	}
 }
 
@@ -155,14 +156,16 @@ func (a *answer) refuse(r *http.Request, err error) {
 }
 
 // fail writes an error: as the whole answer with its own status, or as the last
-// event of a stream. JSON-RPC clients read a stream's first error there, too.
+// event of a stream. A JSON-RPC client that waits for a stream looks for errors
+// only there, whatever it is that is refused.
 func (a *answer) fail(e *protocolError) error {
 	a.ended = true
 	status := a.statusOf(e)
-	asEvent := a.committed || a.rpc && status == http.StatusOK && a.streams()
 	body := a.render(e)
-	if asEvent {
+	if a.committed || a.rpc && status == http.StatusOK && (a.events || a.streams()) {
 		if !a.committed {
+			a.Header().Set("Content-Type", mediaEvents)
+			a.Header().Set("Cache-Control", "no-cache")
 			a.explain(e)
 		}
 		a.commit(http.StatusOK)

@@ -159,8 +159,12 @@ func (c *clean) clean(ctx context.Context, id a2a.TaskID, err error) error {
 		return nil
 	}
 	out := c.tell(ctx, id, err)
-	exchangeFrom(ctx).failure.Store(out)
-	return out
+	x := exchangeFrom(ctx)
+	x.failure.Store(out)
+	if x.edge {
+		return out // the binding tells nobody
+	}
+	return out.forHost()
 }
 
 // tell makes the error that a client receives, of a request for that task

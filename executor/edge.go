@@ -37,6 +37,7 @@ type rpcEdge struct {
 
 // ServeHTTP implements http.Handler.
 func (e rpcEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = shallow(r)
 	a := e.answer(w, r)
 	a.rpc, a.old = true, e.current == nil
 	defer a.finish(r)
@@ -46,7 +47,7 @@ func (e rpcEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	version, refused := e.admitHTTP(a, r, e.versions()...)
 	if refused != nil {
-		a.id = idOf(r)
+		a.peek(r)
 		a.refuse(r, refused)
 		return
 	}
@@ -94,7 +95,7 @@ func (e rpcEdge) route(a *answer, version string, body []byte) (http.Handler, []
 		refused.violations = found
 		return nil, nil, refused
 	}
-	if a.op = byRPC(method, a.old); a.op == nil {
+	if a.is(byRPC(method, a.old)); a.op == nil {
 		return nil, nil, refuse(a2a.ErrMethodNotFound, "")
 	}
 	next, rule := e.current, a.op.params
@@ -108,18 +109,28 @@ func (e rpcEdge) route(a *answer, version string, body []byte) (http.Handler, []
 	return next, body, e.checkOperation(a.x, a.op, rule, params, repeated(twice, "/params", inParams))
 }
 
-// idOf finds the id of a request that is refused whatever it says, as long as
-// that is not much.
-func idOf(r *http.Request) json.RawMessage {
+// peek finds what the answer needs of a request that is refused whatever it
+// says, as long as that is not much.
+func (a *answer) peek(r *http.Request) {
 	const most = 64 << 10
 	var m struct {
-		ID any `json:"id"`
+		ID     any    `json:"id"`
+		Method string `json:"method"`
 	}
 	d := json.NewDecoder(io.LimitReader(r.Body, most))
 	d.UseNumber()
-	_ = d.Decode(&m) // then there is none
-	id, _ := requestID(m.ID)
-	return id
+	if d.Decode(&m) == nil {
+		a.id, _ = requestID(m.ID)
+		a.is(byRPC(m.Method, strings.Contains(m.Method, "/")))
+	}
+}
+
+// is tells the answer which operation it is.
+func (a *answer) is(o *operation) {
+	a.op = o
+	if o != nil {
+		a.events = o.stream
+	}
 }
 
 // requestID gives the id of a request as it is to stand in the answer.
@@ -162,6 +173,7 @@ type restEdge struct {
 
 // ServeHTTP implements http.Handler.
 func (e restEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = shallow(r)
 	a := e.answer(w, r)
 	a.old = e.old
 	defer a.finish(r)
@@ -300,6 +312,16 @@ func (a *answer) hand(next http.Handler, r *http.Request, body []byte) {
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
 	next.ServeHTTP(a, r)
+}
+
+// shallow is r with a header of its own, for whoever called us keeps theirs.
+func shallow(r *http.Request) *http.Request {
+	out := r.WithContext(r.Context())
+	out.Header = r.Header.Clone()
+	if out.Header == nil {
+		out.Header = http.Header{}
+	}
+	return out
 }
 
 // stripped is r below root.

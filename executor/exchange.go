@@ -17,6 +17,7 @@ import (
 // grpcedge.go) what it found out before the request was decoded, the handler
 // which error became of it.
 type exchange struct {
+	edge      bool         // there is one, which tells the error by itself
 	base      string       // by which address the client came, for the extended card
 	caller    *a2asrv.User // nil where nobody has been authenticated
 	checked   bool         // the fields of the request are known to be valid

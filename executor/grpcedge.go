@@ -83,7 +83,7 @@ func (s edgeStream) SendMsg(m any) error {
 
 // admit is what all requests have in common.
 func (e grpcEdge) admit(ctx context.Context) (context.Context, *exchange, error) {
-	x := &exchange{base: e.baseURL}
+	x := &exchange{edge: true, base: e.baseURL}
 	ctx = withExchange(ctx, x)
 	md, _ := metadata.FromIncomingContext(ctx)
 	if e.guards() {

@@ -20,6 +20,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	a2agrpcclient "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
@@ -358,9 +359,6 @@ func TestErrorDataReachesTheGoClient(t *testing.T) {
 		if e := errcode.FromClient(err); !errors.Is(err, a2a.ErrInvalidParams) || len(e.Violations()) != 1 || e.Violations()[0].Field != "/message/parts" {
 			t.Errorf("%s: got %v with %v", name, err, e.Violations())
 		}
-		if name == "JSON-RPC" {
-			continue // its client reads only the status of 429
-		}
 		_, err = tr.SendMessage(t.Context(), nil, userMessage("limited"))
 		if d, ok := errcode.FromClient(err).RetryAfter(); !errcode.Is(err, errcode.RateLimited) || !ok || d != 1500*time.Millisecond {
 			t.Errorf("%s: got %v after %v", name, err, d)
@@ -476,4 +474,100 @@ func startGRPC(t *testing.T, a *agent.Agent, opts ...executor.Option) (addr stri
 		t.Fatal(err)
 	}
 	return addr, func() error { cancel(); return <-served }
+}
+
+// TestCorrelationIDs: the id that a client sees with an internal error is the
+// one under which the log has its cause, on every binding.
+func TestCorrelationIDs(t *testing.T) {
+	t.Parallel()
+	w := serve(t, validating())
+	for _, b := range bindingNames {
+		got := w.ask(t, b, request{op: "SendMessage", params: say("internal", nil)})
+		id, _ := got.data["correlationId"].(string)
+		if id == "" || got.reason != "INTERNAL_ERROR" || got.message != "Internal error." {
+			t.Errorf("%s: got %+v", b, got)
+			continue
+		}
+		_, line, _ := strings.Cut(w.log.String(), "correlation_id="+id)
+		before, _, _ := strings.Cut(w.log.String(), "correlation_id="+id)
+		if line == "" || !strings.Contains(before[strings.LastIndex(before, "\n")+1:], "hunter2") {
+			t.Errorf("%s: the log has no cause under %s", b, id)
+		}
+		if strings.Contains(got.raw, "hunter2") {
+			t.Errorf("%s leaks: %s", b, got.raw)
+		}
+	}
+}
+
+// TestSubscribeFollowsTheNextTurn: a parked task gives its snapshot, and the
+// events of the turn that an answer begins, on every binding.
+func TestSubscribeFollowsTheNextTurn(t *testing.T) {
+	t.Parallel()
+	w := serve(t, conforming(nil))
+	hc := &http.Client{Transport: &http.Transport{}}
+	t.Cleanup(hc.CloseIdleConnections)
+	base, err := url.Parse(w.url + "/v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tr := range map[string]a2aclient.Transport{
+		"JSON-RPC":     a2aclient.NewJSONRPCTransport(w.url+"/", hc),
+		"HTTP+JSON":    a2aclient.NewRESTTransport(base, hc),
+		"gRPC":         a2agrpcclient.NewGRPCTransport(w.conn),
+		"JSON-RPC 0.3": a2av0.NewJSONRPCTransport(a2av0.JSONRPCTransportConfig{URL: w.url + "/v0.3", Client: hc}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			id := a2a.TaskID(w.start(t, "ask", nil))
+			var states []a2a.TaskState
+			for ev, err := range tr.SubscribeToTask(t.Context(), nil, &a2a.SubscribeToTaskRequest{ID: id}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch e := ev.(type) {
+				case *a2a.Task:
+					states = append(states, e.Status.State)
+				case *a2a.TaskStatusUpdateEvent:
+					states = append(states, e.Status.State)
+				}
+				if len(states) == 1 {
+					w.start(t, "", map[string]any{"message": map[string]any{
+						"messageId": "m-2", "role": "ROLE_USER", "taskId": id, "parts": []any{map[string]any{"text": "answer"}},
+					}})
+				}
+			}
+			if len(states) < 2 || states[0] != a2a.TaskStateInputRequired || states[len(states)-1] != a2a.TaskStateCompleted {
+				t.Errorf("got %v", states)
+			}
+		})
+	}
+}
+
+// TestStreamsAreRefusedAsStreams: a JSON-RPC client that waits for a stream finds
+// the error there, whatever it is that is refused.
+func TestStreamsAreRefusedAsStreams(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, conforming(nil), executor.Extensions(a2a.AgentExtension{URI: "https://example.com/x", Required: true}))
+	named := map[string]string{"A2A-Extensions": "https://example.com/x"}
+	for name, c := range map[string]struct {
+		body   string
+		header map[string]string
+		want   string
+	}{
+		"fields":     {`{"jsonrpc":"2.0","id":1,"method":"SendStreamingMessage","params":{}}`, named, "-32602"},
+		"extensions": {`{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"x"}}`, nil, "-32008"},
+		"version":    {`{"jsonrpc":"2.0","id":1,"method":"message/stream","params":{}}`, map[string]string{"A2A-Version": "9.0"}, "-32009"},
+		"no JSON":    {`{`, map[string]string{"A2A-Extensions": "https://example.com/x", "Accept": "text/event-stream"}, "-32700"},
+		"a task":     {`{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"x"}}`, named, "-32001"},
+	} {
+		got := callServer(t, srv, http.MethodPost, "/", c.body, c.header)
+		_, data, _ := strings.Cut(got.Body.String(), "data: ")
+		if got.Code != 200 || got.Header().Get("Content-Type") != "text/event-stream" || !strings.Contains(data, c.want) {
+			t.Errorf("%s: got %d %v %s", name, got.Code, got.Header(), got.Body)
+		}
+	}
+	got := callServer(t, srv, http.MethodPost, "/", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{}}`, named)
+	if got.Header().Get("Content-Type") != "application/json" {
+		t.Errorf("a blocking call: got %v", got.Header())
+	}
 }

@@ -24,6 +24,7 @@ type operation struct {
 	oldish schema.Rule // the same in 0.3
 	query  bool        // over HTTP+JSON they are in the query
 	push   bool        // it is about push notifications
+	stream bool        // it answers with a stream
 }
 
 const opSendMessage = "SendMessage"
@@ -35,7 +36,7 @@ var operations = []operation{
 		params: schema.SendMessage, oldish: schema.SendMessage03,
 	},
 	{
-		name: "SendStreamingMessage", old: "message/stream", verb: http.MethodPost, path: "/message:stream",
+		name: "SendStreamingMessage", stream: true, old: "message/stream", verb: http.MethodPost, path: "/message:stream",
 		params: schema.SendMessage, oldish: schema.SendMessage03,
 	},
 	{
@@ -48,11 +49,11 @@ var operations = []operation{
 		params: schema.Task, oldish: schema.Task03,
 	},
 	{
-		name: "SubscribeToTask", old: "tasks/resubscribe", verb: http.MethodPost, path: "/tasks/{id}:subscribe",
+		name: "SubscribeToTask", stream: true, old: "tasks/resubscribe", verb: http.MethodPost, path: "/tasks/{id}:subscribe",
 		params: schema.Task, oldish: schema.Task03,
 	},
 	{ // as the protocol's own HTTP annotation has it
-		name: "SubscribeToTask", verb: http.MethodGet, path: "/tasks/{id}:subscribe", params: schema.Task, query: true,
+		name: "SubscribeToTask", stream: true, verb: http.MethodGet, path: "/tasks/{id}:subscribe", params: schema.Task, query: true,
 	},
 	{
 		name: "CreateTaskPushNotificationConfig", old: "tasks/pushNotificationConfig/set", host: "CreateTaskPushConfig", push: true,

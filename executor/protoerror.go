@@ -100,8 +100,8 @@ func kindOf(err error) (kind, bool) {
 
 // protocolError is an error as a client receives it: one sentinel, a public
 // text, and the details of the error model of google.rpc (errordetails.go makes
-// them). Server renders it for HTTP by itself; the host's bindings, mounted by
-// somebody else, read it through Unwrap, and gRPC through GRPCStatus.
+// them). Server tells it by itself; for the host's bindings, mounted by somebody
+// else, forHost makes an error that they can read.
 type protocolError struct {
 	kind       kind
 	text       string
@@ -160,9 +160,20 @@ func (e *protocolError) copied() *protocolError {
 
 func (e *protocolError) Error() string { return e.text }
 
-// Unwrap gives the host a fresh a2a.Error, for the host's own helpers change
-// the one they are called on.
-func (e *protocolError) Unwrap() error {
+// Unwrap gives the sentinel.
+func (e *protocolError) Unwrap() error { return e.kind.sentinel }
+
+// hostError is a protocolError for the host's own bindings.
+type hostError struct {
+	*protocolError
+	host *a2a.Error
+}
+
+// Unwrap gives an a2a.Error that is this answer's alone, for the host's helpers
+// change the one they are called on.
+func (e hostError) Unwrap() error { return e.host }
+
+func (e *protocolError) forHost() error {
 	sentinel := e.kind.sentinel
 	if e.kind.rpc == internalKind.rpc && !e.kind.ofContext() {
 		sentinel = a2a.ErrInternalError
@@ -171,7 +182,7 @@ func (e *protocolError) Unwrap() error {
 	for _, d := range e.details() {
 		out = out.WithTypedDetails(d.typed())
 	}
-	return out
+	return hostError{e, out}
 }
 
 // seal gives an error what is known only where it leaves: whose it is, when it

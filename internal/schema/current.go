@@ -26,7 +26,7 @@ var (
 	)
 
 	configuration = object(
-		may("acceptedOutputModes", list(mediaType)), may("returnImmediately", flag), may("historyLength", count),
+		may("acceptedOutputModes", list(name)), may("returnImmediately", flag), may("historyLength", count),
 		may("taskPushNotificationConfig", pushConfig),
 	)
 
@@ -61,7 +61,7 @@ var (
 	}
 
 	contents   = []field{may("text", text), may("raw", base64Text), may("url", name), may("data", Free)}
-	partFields = object(append([]field{may("filename", text), may("mediaType", mediaTypeOrNone), may("metadata", freeObject)}, contents...)...)
+	partFields = object(append([]field{may("filename", text), may("mediaType", text), may("metadata", freeObject)}, contents...)...)
 )
 
 // state is one that a task can be in; the name of none counts as absent.
@@ -89,12 +89,5 @@ func part(c *checker, v any) {
 		c.fail("expected one of text, raw, url and data")
 	case len(has) > 1:
 		c.fail("expected one of text, raw, url and data, got %s", strings.Join(has, " and "))
-	}
-}
-
-// mediaTypeOrNone takes an empty string for none, as protocol buffers do.
-func mediaTypeOrNone(c *checker, v any) {
-	if v != "" {
-		mediaType(c, v)
 	}
 }

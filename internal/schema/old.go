@@ -15,7 +15,7 @@ var (
 	)
 
 	configuration03 = object(
-		may("acceptedOutputModes", list(mediaType)), may("blocking", flag), may("historyLength", count),
+		may("acceptedOutputModes", list(name)), may("blocking", flag), may("historyLength", count),
 		may("pushNotificationConfig", pushConfig03),
 	)
 	pushConfig03 = object(
@@ -37,7 +37,7 @@ var (
 	textPart03 = object(need("text", text), may("metadata", freeObject))
 	dataPart03 = object(need("data", freeObject), may("metadata", freeObject))
 	filePart03 = object(need("file", file03), may("metadata", freeObject))
-	fileMeta03 = object(may("bytes", base64Text), may("uri", name), may("mimeType", mediaTypeOrNone), may("name", text))
+	fileMeta03 = object(may("bytes", base64Text), may("uri", name), may("mimeType", text), may("name", text))
 
 	kinds03 = []string{"text", "file", "data"}
 )

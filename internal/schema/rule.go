@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"mime"
 	"net/url"
 	"slices"
 	"strconv"
@@ -227,17 +226,6 @@ func base64Text(c *checker, v any) {
 	}
 	if _, err := base64.StdEncoding.DecodeString(s); err != nil {
 		c.fail("expected base64 text of the standard alphabet with padding")
-	}
-}
-
-func mediaType(c *checker, v any) {
-	s, ok := v.(string)
-	if !ok {
-		c.fail("expected a media type such as \"text/plain\", got %s", typeOf(v))
-		return
-	}
-	if t, _, err := mime.ParseMediaType(s); err != nil || !strings.Contains(t, "/") {
-		c.fail("expected a media type such as \"text/plain\", got %q", shorten(s))
 	}
 }
 
