@@ -2,7 +2,9 @@ package executor_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -714,6 +716,22 @@ func TestHistoryLength(t *testing.T) {
 					t.Errorf("%s over %s with %d: got %d messages, want %d", op, b, n, got, wantHere)
 				}
 			}
+		}
+	}
+}
+
+// TestProtocolErrorsDocument: the document has what the conformance test asks
+// for.
+func TestProtocolErrorsDocument(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("../docs/protocol-errors.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for reason, w := range wanted {
+		want := fmt.Sprintf("| `%s` | %d | %d | %s | %s |", reason, w.rpc, w.http, w.name, w.code)
+		if !strings.Contains(string(doc), want) {
+			t.Errorf("docs/protocol-errors.md lacks %s", want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,6 +25,7 @@ import (
 	a2agrpcclient "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -569,5 +571,44 @@ func TestStreamsAreRefusedAsStreams(t *testing.T) {
 	got := callServer(t, srv, http.MethodPost, "/", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{}}`, named)
 	if got.Header().Get("Content-Type") != "application/json" {
 		t.Errorf("a blocking call: got %v", got.Header())
+	}
+}
+
+// ownedStore is a store of the user's that tells whose a task is, and leaves the
+// rest to the server.
+type ownedStore struct {
+	taskstore.Store
+	owners sync.Map
+}
+
+func (s *ownedStore) Create(ctx context.Context, t *a2a.Task) (taskstore.TaskVersion, error) {
+	if c, ok := a2asrv.CallContextFrom(ctx); ok {
+		s.owners.Store(t.ID, c.User.Name)
+	}
+	return s.Store.Create(ctx, t)
+}
+
+func (s *ownedStore) Get(ctx context.Context, id a2a.TaskID) (*taskstore.StoredTask, error) {
+	st, err := s.Store.Get(ctx, id)
+	if owner, ok := s.owners.Load(id); ok && err == nil {
+		st.User, _ = owner.(string)
+	}
+	return st, err
+}
+
+// TestOwnStoreKeepsUsersApart: one that says whose a task is.
+func TestOwnStoreKeepsUsersApart(t *testing.T) {
+	t.Parallel()
+	w := serve(t, conforming(nil), executor.TaskStore(&ownedStore{Store: taskstore.NewInMemory(nil)}), executor.BearerAuth(executor.VerifierFunc(verifyNames)))
+	ada, bob := map[string]string{"Authorization": "Bearer ada"}, map[string]string{"Authorization": "Bearer bob"}
+	made := w.ask(t, "JSON-RPC", request{op: "SendMessage", params: say("ask", nil), header: ada})
+	task, _ := made.result["task"].(map[string]any)
+	id, _ := task["id"].(string)
+	for _, r := range []row{
+		{name: "the owner", request: request{op: "GetTask", params: map[string]any{"id": id}, header: ada}},
+		{name: "another", request: request{op: "GetTask", params: map[string]any{"id": id}, header: bob}, reason: "TASK_NOT_FOUND", taskID: id},
+		{name: "an answer of another's", request: request{op: "SendMessage", params: say("x", map[string]any{"taskId": id}), header: bob}, reason: "TASK_NOT_FOUND", taskID: id},
+	} {
+		r.run(t, w)
 	}
 }

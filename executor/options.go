@@ -325,6 +325,11 @@ func Logger(l *slog.Logger) Option {
 
 // TaskStore sets where tasks are kept. Default: in memory, each user seeing
 // their own; see [KeepFinished].
+//
+// A store of one's own keeps users apart too: List gives the caller's tasks, and
+// Get either does not find those of others or says whose a task is
+// (StoredTask.User), and then this package does not find it. The caller is in
+// the context, by a2asrv.CallContextFrom.
 func TaskStore(s taskstore.Store) Option {
 	return Option{name: "TaskStore", apply: func(c *config) error {
 		if s == nil {
