@@ -13,12 +13,25 @@ import (
 //
 // A question's id is its key. The answer is the message's first data part, its
 // text without one.
-func (r *Request) Asker() hitl.Asker { return asker(answersIn(r.in.Task, r.in.Message)) }
+//
+// It is a hitl.Rememberer too: memos are kept in the task's metadata.
+func (r *Request) Asker() hitl.Asker {
+	return asker{answersIn(r.in.Task, r.in.Message), memosIn(r.in.Task)}
+}
 
-type asker map[string]any
+type asker struct {
+	answers map[string]any
+	memos   map[string]any
+}
 
 // Answer implements hitl.Asker.
 func (a asker) Answer(_ context.Context, key string) (id string, answer any, answered bool, err error) {
-	answer, answered = a[key]
+	answer, answered = a.answers[key]
 	return key, answer, answered, nil
+}
+
+// Recall implements hitl.Rememberer.
+func (a asker) Recall(_ context.Context, key string) (map[string]any, error) {
+	memo, _ := a.memos[key].(map[string]any)
+	return cloneMap(memo), nil
 }

@@ -214,6 +214,16 @@ func answersIn(t *a2a.Task, current *a2a.Message) map[string]any {
 	return answers
 }
 
+// memosIn are the memos that the task's questions left, by their ids. Only the
+// server writes a task's metadata.
+func memosIn(t *a2a.Task) map[string]any {
+	if t == nil {
+		return nil
+	}
+	memos, _ := t.Metadata[hitl.MemoKey].(map[string]any)
+	return memos
+}
+
 // questionID is the id in a question's data part.
 func questionID(m *a2a.Message) (string, bool) {
 	if m.Role != a2a.MessageRoleAgent {

@@ -1,12 +1,14 @@
 package executor
 
 import (
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -44,7 +46,24 @@ func (e ending) events(now time.Time) []a2a.Event {
 			TaskID: info.TaskID, ContextID: info.ContextID, Artifact: a, LastChunk: true,
 		})
 	}
-	return append(out, &a2a.TaskStatusUpdateEvent{TaskID: info.TaskID, ContextID: info.ContextID, Status: status})
+	return append(out, &a2a.TaskStatusUpdateEvent{
+		TaskID: info.TaskID, ContextID: info.ContextID, Status: status, Metadata: e.memos(),
+	})
+}
+
+// memos is what a parked task's metadata keep of its questions, those of
+// earlier ones included; nil if this run's had none.
+func (e ending) memos() map[string]any {
+	if len(e.outcome.memos) == 0 {
+		return nil
+	}
+	all, _ := e.task.Metadata[hitl.MemoKey].(map[string]any)
+	all = maps.Clone(all)
+	if all == nil {
+		all = map[string]any{}
+	}
+	maps.Copy(all, e.outcome.memos)
+	return map[string]any{hitl.MemoKey: all}
 }
 
 // blocked ends a run that a guardrail blocked: the stored task keeps neither
@@ -66,5 +85,12 @@ func (e ending) snapshot(status a2a.TaskStatus, artifacts []*a2a.Artifact) *a2a.
 	t.Status = status
 	t.Artifacts = artifacts
 	t.History = slices.Clone(t.History)
+	if memos := e.memos(); memos != nil {
+		t.Metadata = maps.Clone(t.Metadata)
+		if t.Metadata == nil {
+			t.Metadata = map[string]any{}
+		}
+		maps.Copy(t.Metadata, memos)
+	}
 	return &t
 }

@@ -46,7 +46,8 @@ type Outcome struct {
 
 	result    *agent.Result
 	interrupt *hitl.Interrupt
-	problem   error // what kept Data from being sent as it was
+	memos     map[string]any // of the questions, by their ids
+	problem   error          // what kept Data from being sent as it was
 	logged    bool
 }
 
@@ -99,7 +100,7 @@ func (r *run) outcome(table *errcode.Table, b errcode.Builder, res *agent.Result
 	o := Outcome{State: Completed, result: res}
 	switch i := hitl.Find(err); {
 	case i != nil:
-		o.State, o.interrupt = InputRequired, i
+		o.State, o.interrupt, o.memos = InputRequired, i, hitl.Memos(err)
 		if i.Auth() {
 			o.State = AuthRequired
 		}

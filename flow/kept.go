@@ -36,11 +36,12 @@ type storedAsk struct {
 	Prompt string         `json:"prompt"`
 	Data   map[string]any `json:"data"`
 	Auth   bool           `json:"auth"`
+	Memo   map[string]any `json:"memo"`
 }
 
 // interrupt is the question again.
 func (a *storedAsk) interrupt() *hitl.Interrupt {
-	opts := []hitl.Option{hitl.Payload(a.Data), hitl.ID(a.ID)}
+	opts := []hitl.Option{hitl.Payload(a.Data), hitl.ID(a.ID), hitl.Memo(a.Memo)}
 	if a.Auth {
 		opts = append(opts, hitl.Auth(""))
 	}
@@ -52,5 +53,8 @@ func (w *writer) ask(a *hitl.Interrupt) {
 	w.text(`,"prompt":`, a.Prompt())
 	w.flag(`,"auth":true`, a.Auth())
 	w.json(`,"data":`, a.Data())
+	if memo := a.Memo(); memo != nil {
+		w.json(`,"memo":`, memo)
+	}
 	w.buf = append(w.buf, '}')
 }

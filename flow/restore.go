@@ -24,6 +24,7 @@ type stored struct {
 	Front    []storedVisit              `json:"front"`
 	Joins    []string                   `json:"joins"`
 	Answers  map[string]json.RawMessage `json:"answers"`
+	Memos    map[string]map[string]any  `json:"memos"`
 	Effects  []storedEffect             `json:"effects"`
 	Failures []storedVisit              `json:"failures"`
 }
@@ -115,7 +116,7 @@ func (in *stored) repeats() bool {
 func (r *run[S]) restore(in *stored) error {
 	r.step, r.retries = in.Step, in.Retries
 	r.merged, r.ended = in.Merged, in.Ended
-	r.answers = in.Answers
+	r.answers, r.memos = in.Answers, in.Memos
 	if r.visits == nil && in.repeats() {
 		r.visits = make([]int32, len(r.core.metas)) // the graph was another
 	}

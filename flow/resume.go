@@ -117,6 +117,12 @@ func (r *run[S]) answer(a answer) bool {
 		if at < 0 {
 			continue
 		}
+		if memo := t.asks[at].Memo(); memo != nil {
+			if r.memos == nil {
+				r.memos = map[string]map[string]any{}
+			}
+			r.memos[a.id] = memo
+		}
 		t.asks = slices.Delete(t.asks, at, at+1)
 		if r.answers == nil {
 			r.answers = map[string]json.RawMessage{}

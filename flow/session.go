@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/internal/plain"
 )
 
 // session is the part of a run that does not depend on S.
@@ -30,6 +31,7 @@ type aside struct {
 	next     []task                     // the frontier that is being made
 	waiting  []bool                     // the joins at which something arrived
 	answers  map[string]json.RawMessage // by id of the question
+	memos    map[string]map[string]any  // of answered questions, by id
 	asks     []*hitl.Interrupt          // that are open
 	failures []*NodeError               // that were tolerated
 	lost     [][]byte                   // the same as they are stored, if there is a store
@@ -133,4 +135,23 @@ func (s *session) Answer(ctx context.Context, key string) (id string, value any,
 	return id, raw, answered, nil
 }
 
-var _ hitl.Asker = (*session)(nil)
+// Recall implements hitl.Rememberer.
+func (s *session) Recall(ctx context.Context, key string) (map[string]any, error) {
+	f, err := frameOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	memo := s.memos[s.id+"/"+f.key(key)]
+	if memo == nil {
+		return nil, nil
+	}
+	memo, _ = plain.Map(memo) // a copy
+	return memo, nil
+}
+
+var (
+	_ hitl.Asker      = (*session)(nil)
+	_ hitl.Rememberer = (*session)(nil)
+)

@@ -149,6 +149,7 @@ func (r *run[S]) settleSlowly(t *task, g *group, got attempted) {
 	*t = end
 	for _, ask := range t.asks {
 		delete(r.answers, ask.ID()) // it is open again
+		delete(r.memos, ask.ID())
 	}
 	r.saveSibling(t, g)
 }

@@ -124,6 +124,9 @@ func (w *writer) extras(s *session) {
 	if len(s.answers) > 0 {
 		w.json(`,"answers":`, s.answers)
 	}
+	if len(s.memos) > 0 {
+		w.json(`,"memos":`, s.memos)
+	}
 	var keys []string
 	for key, e := range s.effects {
 		if e.ok {

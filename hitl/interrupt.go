@@ -20,6 +20,7 @@ type Interrupt struct { //nolint:errname // not a failure; in the manner of fs.S
 	dropped []string
 	auth    bool
 	members map[string]any // of a question for credentials
+	memo    map[string]any
 }
 
 // InputRequired asks for input with a prompt for people. Return the result as
