@@ -73,13 +73,19 @@ func userOf(u *a2asrv.User) agent.User {
 
 // artifactIDs gives each artifact that a run streams an id of its own, so that
 // the host never meets an append to an artifact it does not know.
-type artifactIDs map[string]a2a.ArtifactID
+type artifactIDs map[artifactKey]a2a.ArtifactID
+
+type artifactKey struct {
+	name   string
+	number int
+}
 
 func (ids artifactIDs) event(info a2a.TaskInfo, c stream.Chunk) *a2a.TaskArtifactUpdateEvent {
-	id, ok := ids[c.Artifact.Name]
+	key := artifactKey{c.Artifact.Name, c.Artifact.Number}
+	id, ok := ids[key]
 	if !ok {
 		id = a2a.NewArtifactID()
-		ids[c.Artifact.Name] = id
+		ids[key] = id
 	}
 	a := &a2a.Artifact{ID: id, Parts: partsOf(c.Parts)}
 	if !c.Append {

@@ -76,13 +76,31 @@ func (f *frame) about(e Event) Event {
 
 // tee passes on what a node writes and tells the hook.
 type tee struct {
-	to   *stream.Writer
-	tell func(stream.Chunk) error
+	to    *stream.Writer
+	tell  func(stream.Chunk) error
+	fresh map[int]*stream.Artifact // those of NewArtifact, by number
+}
+
+// artifact finds where the node's artifact goes.
+func (t *tee) artifact(i stream.Info) *stream.Artifact {
+	described := stream.Description(i.Description)
+	if i.Number == 0 {
+		return t.to.Artifact(i.Name, described)
+	}
+	a, ok := t.fresh[i.Number]
+	if !ok {
+		a = t.to.NewArtifact(i.Name, described)
+		if t.fresh == nil {
+			t.fresh = map[int]*stream.Artifact{}
+		}
+		t.fresh[i.Number] = a
+	}
+	return a
 }
 
 // Chunk writes the parts one by one, since a Writer takes them so.
 func (t *tee) Chunk(c stream.Chunk) error {
-	to := t.to.Artifact(c.Artifact.Name, stream.Description(c.Artifact.Description))
+	to := t.artifact(c.Artifact)
 	for _, p := range c.Parts {
 		if err := writePart(to, p); err != nil {
 			return err

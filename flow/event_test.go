@@ -90,3 +90,31 @@ func TestEvents(t *testing.T) {
 		t.Errorf("stream (-want +got):\n%s", diff)
 	}
 }
+
+// TestHookKeepsArtifactsApart: artifacts of one name that a node made stay apart
+// where a hook listens.
+func TestHookKeepsArtifactsApart(t *testing.T) {
+	t.Parallel()
+	l := newLab("f")
+	a := l.node("a", func(ctx context.Context, _ trail) error {
+		w, _ := stream.FromContext(ctx)
+		one, two := w.NewArtifact("report"), w.NewArtifact("report")
+		for _, err := range []error{one.Text("1"), two.Text("2"), one.Text("3"), one.Close(), two.Text("4")} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		return nil
+	})
+	l.chain(flow.START, a, flow.END)
+	s := &sink{}
+	w, _ := stream.New(s)
+	must(l.compile(t).Run(stream.NewContext(t.Context(), w), "r", trail{}, flow.OnEvent(func(context.Context, flow.Event) {})))(t)
+	want := []string{
+		"report 1<nil> append=false last=false", "report 2<nil> append=false last=false", "report 3<nil> append=true last=false",
+		"report <nil> append=true last=true", "report 4<nil> append=true last=false",
+	}
+	if diff := cmp.Diff(want, s.got); diff != "" {
+		t.Errorf("chunks (-want +got):\n%s", diff)
+	}
+}

@@ -28,6 +28,9 @@ type Chunk struct {
 type Info struct {
 	// Name is "" for the run's default artifact.
 	Name string
+	// Number tells apart artifacts of one name: 0 is that of
+	// [Writer.Artifact], those of [Writer.NewArtifact] count from 1.
+	Number int
 	// Description is for people; optional.
 	Description string
 }
@@ -60,7 +63,8 @@ func (w *Writer) take(size int) error {
 type Writer struct {
 	mu     sync.Mutex
 	sink   Sink // nil once closed
-	known  map[string]*artifact
+	known  map[key]*artifact
+	made   int         // by NewArtifact
 	opened []*artifact // in the order of their first chunks
 
 	buffer   Buffer
@@ -74,6 +78,12 @@ type Writer struct {
 	closing  []Chunk     // once closed
 }
 
+// key is an artifact's identity within a Writer.
+type key struct {
+	name   string
+	number int
+}
+
 // artifact is the state of one artifact of a Writer.
 type artifact struct {
 	info   Info
@@ -84,26 +94,41 @@ type artifact struct {
 }
 
 // Text appends text to the run's default artifact. Empty text sends nothing.
-func (w *Writer) Text(text string) error { return w.write("", TextPart(text)) }
+func (w *Writer) Text(text string) error { return w.write(key{}, TextPart(text)) }
 
 // Data appends a JSON value to the run's default artifact; see [DataPart]. A
 // null (nil) sends nothing, for not every client can read one; a value of
 // which JSON can express nothing at all is an error.
-func (w *Writer) Data(v any) error { return w.write("", DataPart(v)) }
+func (w *Writer) Data(v any) error { return w.write(key{}, DataPart(v)) }
 
 // File appends a file to the run's default artifact.
-func (w *Writer) File(f File) error { return w.write("", FilePart(f)) }
+func (w *Writer) File(f File) error { return w.write(key{}, FilePart(f)) }
 
 // Artifact gives the artifact of that name, to be written side by side with
 // others. The same name gives the same artifact, "" the default one; options
 // count until its first chunk is sent. Nothing is sent until something is
 // written to it.
 func (w *Writer) Artifact(name string, opts ...ArtifactOption) *Artifact {
-	a := &Artifact{w: w, name: validText(name)}
+	a := &Artifact{w: w, key: key{name: validText(name)}}
 	if w != nil && len(opts) > 0 {
-		w.describe(a.name, opts)
+		w.describe(a.key, opts)
 	}
 	return a
+}
+
+// NewArtifact gives an artifact that nobody else writes to, even where another
+// has the same name; the name may be "". Otherwise it is like that of
+// [Writer.Artifact].
+func (w *Writer) NewArtifact(name string, opts ...ArtifactOption) *Artifact {
+	if w == nil {
+		return &Artifact{}
+	}
+	w.mu.Lock()
+	w.made++
+	k := key{validText(name), w.made}
+	w.mu.Unlock()
+	w.describe(k, opts)
+	return &Artifact{w: w, key: k}
 }
 
 // Progress tells the client what the run is doing, as the message of a
@@ -134,13 +159,13 @@ func (w *Writer) Progress(text string) error {
 	return w.sink.Progress(text)
 }
 
-func (w *Writer) write(name string, part Part) error {
+func (w *Writer) write(k key, part Part) error {
 	if w == nil {
 		return ErrClosed
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	a := w.artifact(name)
+	a := w.artifact(k)
 	if w.sink == nil || a.closed {
 		return ErrClosed
 	}
@@ -167,22 +192,22 @@ func (w *Writer) write(name string, part Part) error {
 }
 
 // artifact finds or adds the artifact's state. The caller holds the lock.
-func (w *Writer) artifact(name string) *artifact {
-	a, ok := w.known[name]
+func (w *Writer) artifact(k key) *artifact {
+	a, ok := w.known[k]
 	if !ok {
-		a = &artifact{info: Info{Name: name}}
+		a = &artifact{info: Info{Name: k.name, Number: k.number}}
 		if w.known == nil {
-			w.known = map[string]*artifact{}
+			w.known = map[key]*artifact{}
 		}
-		w.known[name] = a
+		w.known[k] = a
 	}
 	return a
 }
 
-func (w *Writer) describe(name string, opts []ArtifactOption) {
+func (w *Writer) describe(k key, opts []ArtifactOption) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	a := w.artifact(name)
+	a := w.artifact(k)
 	if a.opened {
 		return
 	}
@@ -204,21 +229,21 @@ func (a *artifact) closing() Chunk {
 	return Chunk{Artifact: a.info, Parts: parts, Append: true, Last: true}
 }
 
-// Artifact writes to one named artifact. It shares the Writer's order and is
+// Artifact writes to one artifact. It shares the Writer's order and is
 // safe for concurrent use.
 type Artifact struct {
-	w    *Writer
-	name string
+	w   *Writer
+	key key
 }
 
 // Text appends text to the artifact. Empty text sends nothing.
-func (a *Artifact) Text(text string) error { return a.w.write(a.name, TextPart(text)) }
+func (a *Artifact) Text(text string) error { return a.w.write(a.key, TextPart(text)) }
 
 // Data appends a JSON value to the artifact; see [Writer.Data].
-func (a *Artifact) Data(v any) error { return a.w.write(a.name, DataPart(v)) }
+func (a *Artifact) Data(v any) error { return a.w.write(a.key, DataPart(v)) }
 
 // File appends a file to the artifact.
-func (a *Artifact) File(f File) error { return a.w.write(a.name, FilePart(f)) }
+func (a *Artifact) File(f File) error { return a.w.write(a.key, FilePart(f)) }
 
 // Close marks the artifact complete; later writes to it return [ErrClosed].
 // Artifacts still open when the run ends are closed then, so calling Close is
@@ -232,7 +257,7 @@ func (a *Artifact) Close() error {
 	if a.w.sink == nil {
 		return ErrClosed
 	}
-	st := a.w.artifact(a.name)
+	st := a.w.artifact(a.key)
 	if st.opened && !st.closed {
 		a.w.release(st)
 		last := st.closing()

@@ -3,6 +3,7 @@ package stream_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -441,5 +442,46 @@ func TestContext(t *testing.T) {
 	}
 	if w, ok := stream.FromContext(nested); !ok || w != inner {
 		t.Errorf("nested: got %p, %v, want %p", w, ok, inner)
+	}
+}
+
+// TestNewArtifact: artifacts of one name stay apart.
+func TestNewArtifact(t *testing.T) {
+	t.Parallel()
+	r := &recorder{}
+	w, control := stream.New(r)
+	shared, one, two := w.Artifact("report"), w.NewArtifact("report", stream.Description("first")), w.NewArtifact("report")
+	for _, err := range []error{shared.Text("a"), one.Text("b"), two.Text("c"), w.NewArtifact("").Text("d"), w.Text("e"), one.Close(), two.Text("f")} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if err := one.Text("late"); !errors.Is(err, stream.ErrClosed) {
+		t.Errorf("a closed one: got %v", err)
+	}
+	_, closing := control.Close()
+	var got []string
+	for _, c := range append(r.sent(), closing...) {
+		got = append(got, fmt.Sprintf("%q#%d %s append=%v last=%v %s", c.Artifact.Name, c.Artifact.Number, render(c.Parts[0]), c.Append, c.Last, c.Artifact.Description))
+	}
+	want := []string{
+		`"report"#0 text:"a" append=false last=false `,
+		`"report"#1 text:"b" append=false last=false first`,
+		`"report"#2 text:"c" append=false last=false `,
+		`""#3 text:"d" append=false last=false `,
+		`""#0 text:"e" append=false last=false `,
+		`"report"#1 text:"" append=true last=true first`,
+		`"report"#2 text:"f" append=true last=false `,
+		`"report"#0 text:"" append=true last=true `,
+		`"report"#2 text:"" append=true last=true `,
+		`""#3 text:"" append=true last=true `,
+		`""#0 text:"" append=true last=true `,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("chunks (-want +got):\n%s", diff)
+	}
+	var closed *stream.Writer
+	if err := closed.NewArtifact("x").Text("y"); !errors.Is(err, stream.ErrClosed) {
+		t.Errorf("the nil writer: got %v", err)
 	}
 }
