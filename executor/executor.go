@@ -45,8 +45,10 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 		r.cancel = cancel
 		r.returned = func() { x.codeReturned(r) }
 		x.hold(r, callFrom(ctx).ticket)
+		runCtx = r.startSpan(runCtx, ec.ServiceParams)
 		x.begin(r, callFrom(ctx).ticket)
 		if !yield(r.task, nil) || !r.awaitPublished(ctx) {
+			r.endSpan(runCtx, r.stoppedBy(errHostStopped))
 			x.end(r)
 			return
 		}
@@ -55,6 +57,7 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 		x.park(ctx, o)
 		go func() { // x.shutdown waits for it
 			defer x.end(r)
+			r.endSpan(runCtx, o)
 			r.notify(runCtx, o)
 		}()
 	}

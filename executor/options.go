@@ -12,6 +12,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
@@ -60,7 +61,8 @@ type config struct {
 	middleware  []func(RunFunc) RunFunc
 	onOutcome   []func(context.Context, Outcome)
 	logger      *slog.Logger
-	abandoned   atomic.Int64 // runs whose code did not return in time
+	tracers     trace.TracerProvider // nil for the program's
+	abandoned   atomic.Int64         // runs whose code did not return in time
 
 	// The host.
 	store        taskstore.Store

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
@@ -35,6 +36,7 @@ type run struct {
 	req     *agent.Request
 	started time.Time
 	ids     artifactIDs
+	span    trace.Span
 
 	published chan struct{}           // closed when the first event is stored
 	publish   func()                  // closes published, once
@@ -247,7 +249,7 @@ func (r *run) call(ctx context.Context, f func(context.Context, *stream.Writer) 
 	if err != nil {
 		return nil, err
 	}
-	ctx = hitl.WithAsker(stream.NewContext(ctx, w), r.req.Asker())
+	ctx = hitl.WithAsker(stream.NewContext(agent.NewContext(ctx, r.req), w), r.req.Asker())
 	return protect(ctx, r.req, func(ctx context.Context, _ *agent.Request) (*agent.Result, error) {
 		return f(ctx, w)
 	})

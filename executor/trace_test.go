@@ -1,0 +1,196 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	a2apb "github.com/a2aproject/a2a-go/v2/a2apb/v1"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/executor"
+)
+
+// recordSpans is a tracer provider whose spans the test reads, each sent to the
+// channel when it has ended.
+func recordSpans() (executor.Option, chan sdktrace.ReadOnlySpan) {
+	ended := make(chan sdktrace.ReadOnlySpan, 10)
+	p := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(onEnd(ended)))
+	return executor.TracerProvider(p), ended
+}
+
+type onEnd chan sdktrace.ReadOnlySpan
+
+func (onEnd) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+func (e onEnd) OnEnd(s sdktrace.ReadOnlySpan)                 { e <- s }
+func (onEnd) Shutdown(context.Context) error                  { return nil }
+func (onEnd) ForceFlush(context.Context) error                { return nil }
+
+func attributes(s sdktrace.ReadOnlySpan) map[string]string {
+	out := map[string]string{}
+	for _, kv := range s.Attributes() {
+		out[string(kv.Key)] = kv.Value.String()
+	}
+	return out
+}
+
+const (
+	callersTrace = "4bf92f3577b34da6a3ce929d0e0e4736"
+	callersSpan  = "00f067aa0ba902b7"
+	traceparent  = "00-" + callersTrace + "-" + callersSpan + "-01"
+)
+
+// traced sends a body with the trace context of a caller.
+func (w *wire) traced(path, body string) func(t *testing.T) {
+	return func(t *testing.T) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Traceparent", traceparent)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = res.Body.Close() }()
+		if answer, err := io.ReadAll(res.Body); err != nil || res.StatusCode != http.StatusOK || strings.Contains(string(answer), `"error":`) {
+			t.Fatalf("%s: %s %v %s", path, res.Status, err, answer)
+		}
+	}
+}
+
+// TestTraceOfAFailure: over each binding a run is a span below the caller's,
+// with what the client is told and the cause that it is not.
+func TestTraceOfAFailure(t *testing.T) {
+	t.Parallel()
+	provider, ended := recordSpans()
+	secret := errors.New("the private cause")
+	a := invoking(func(ctx context.Context, _ *agent.Request) (*agent.Result, error) {
+		if got := trace.SpanContextFromContext(ctx).TraceID().String(); got != callersTrace {
+			t.Errorf("the agent's code runs in trace %s", got)
+		}
+		return nil, errcode.New(errcode.RateLimited, "quota", errcode.Message("Too many."), errcode.Cause(secret),
+			errcode.Source("llm:gpt/classify"), errcode.DomainCode("DOC_005"), errcode.CorrelationID("c-1"))
+	})
+	w := serve(t, a, provider)
+	message := `{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}`
+	for name, send := range map[string]func(t *testing.T){
+		"1.0 JSON-RPC":  w.traced("/", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":`+message+`}}`),
+		"1.0 HTTP+JSON": w.traced("/v1/message:send", `{"message":`+message+`}`),
+		"0.3 JSON-RPC": w.traced("/v0.3", `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":
+			{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"x"}]}}}`),
+		"0.3 HTTP+JSON": w.traced("/v0.3/v1/message:send", `{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"x"}]},"configuration":{"blocking":true}}`),
+		"1.0 gRPC": func(t *testing.T) {
+			t.Helper()
+			ctx := metadata.AppendToOutgoingContext(t.Context(), "traceparent", traceparent)
+			if _, err := w.rpc.SendMessage(ctx, &a2apb.SendMessageRequest{Message: &a2apb.Message{
+				MessageId: "m", Role: a2apb.Role_ROLE_USER, Parts: []*a2apb.Part{{Content: &a2apb.Part_Text{Text: "x"}}},
+			}}); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		send(t)
+		s := <-ended
+		if s.SpanContext().TraceID().String() != callersTrace || s.Parent().SpanID().String() != callersSpan {
+			t.Errorf("%s: span %v below %v", name, s.SpanContext().TraceID(), s.Parent().SpanID())
+		}
+		if s.SpanKind() != trace.SpanKindServer || s.Name() != "run worst" || s.Status().Code != codes.Error || s.Status().Description != "Too many." {
+			t.Errorf("%s: %v %q %+v", name, s.SpanKind(), s.Name(), s.Status())
+		}
+		got := attributes(s)
+		for key, want := range map[string]string{
+			"agent": "worst", "state": "failed", "error_code": "RATE_LIMITED", "error_reason": "quota",
+			"error_source": "llm:gpt/classify", "correlation_id": "c-1", "domain_code": "DOC_005", "domain": "worst", "retriable": "true",
+		} {
+			if got[key] != want {
+				t.Errorf("%s: %s is %q, want %q", name, key, got[key], want)
+			}
+		}
+		if len(s.Events()) != 1 || s.Events()[0].Attributes[0] != attribute.String("exception.type", "*errcode.Error") {
+			t.Errorf("%s: events %+v", name, s.Events())
+		}
+	}
+}
+
+// TestTraceOfOtherEndings: what is no failure has no error status, and a span
+// in the context, of middleware around the server, is the parent.
+func TestTraceOfOtherEndings(t *testing.T) {
+	t.Parallel()
+	recorder := tracetest.NewSpanRecorder()
+	p := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))
+	ctx, outer := p.Tracer("test").Start(call(t), "outer")
+	done := make(chan executor.Outcome, 1)
+	h, err := executor.NewHandler(asker(), quiet, executor.TracerProvider(p),
+		executor.OnOutcome(func(_ context.Context, o executor.Outcome) { done <- o }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.SendMessage(ctx, userMessage("x")); err != nil {
+		t.Fatal(err)
+	}
+	<-done // the span has ended before
+	spans := recorder.Ended()
+	if len(spans) != 1 {
+		t.Fatalf("%d spans, want 1", len(spans))
+	}
+	if s := spans[0]; s.Parent().SpanID() != outer.SpanContext().SpanID() || s.Status().Code != codes.Unset || attributes(s)["state"] != "input-required" {
+		t.Errorf("below %v, %+v, %v", s.Parent().SpanID(), s.Status(), attributes(s))
+	}
+}
+
+// panickingTracer is a fault of the program's own.
+type panickingTracer struct{ noop.TracerProvider }
+
+func (panickingTracer) Tracer(string, ...trace.TracerOption) trace.Tracer { panic("no tracer") }
+
+type panickingSpan struct{ noop.TracerProvider }
+
+func (panickingSpan) Tracer(string, ...trace.TracerOption) trace.Tracer { return spanPanics{} }
+
+type spanPanics struct{ noop.Tracer }
+
+func (spanPanics) Start(ctx context.Context, _ string, _ ...trace.SpanStartOption) (context.Context, trace.Span) {
+	return ctx, endPanics{}
+}
+
+type endPanics struct{ noop.Span }
+
+func (endPanics) End(...trace.SpanEndOption) { panic("no end") }
+
+// TestTracerPanics: a tracer that panics costs its spans and nothing else.
+func TestTracerPanics(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]trace.TracerProvider{"at the start": panickingTracer{}, "at the end": panickingSpan{}} {
+		h, err := executor.NewHandler(echo("a"), quiet, executor.TracerProvider(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := h.SendMessage(call(t), userMessage("x"))
+		if err != nil || firstText(res) != "a: x" {
+			t.Errorf("%s: got %v, %v", name, res, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if err := h.Shutdown(ctx); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+	}
+	if _, err := executor.NewHandler(echo("a"), executor.TracerProvider(nil)); err == nil {
+		t.Error("a nil provider is accepted")
+	}
+}
