@@ -102,7 +102,7 @@ func (t *tee) artifact(i stream.Info) *stream.Artifact {
 func (t *tee) Chunk(c stream.Chunk) error {
 	to := t.artifact(c.Artifact)
 	for _, p := range c.Parts {
-		if err := writePart(to, p); err != nil {
+		if err := to.Part(p); err != nil {
 			return err
 		}
 	}
@@ -112,17 +112,6 @@ func (t *tee) Chunk(c stream.Chunk) error {
 		}
 	}
 	return t.tell(c)
-}
-
-func writePart(to *stream.Artifact, p stream.Part) error {
-	switch p.Kind() {
-	case stream.KindData:
-		return to.Data(p.Data())
-	case stream.KindFile:
-		return to.File(p.File())
-	default:
-		return to.Text(p.Text())
-	}
 }
 
 // Progress passes progress on.
