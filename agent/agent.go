@@ -114,8 +114,9 @@ func Validate(f ValidateFunc) Option {
 }
 
 // OnRelease gives the agent a function that is called when a task ends while
-// nothing of it runs: it was parked and is canceled. What the agent keeps for
-// the task's resume can be forgotten. Several are called in order.
+// nothing of it runs: it was parked and is canceled, or nobody answered. What
+// the agent keeps for the task's resume can be forgotten. [FromContext] gives a
+// request without a message, for its task. Several are called in order.
 func OnRelease(f func(ctx context.Context, taskID string)) Option {
 	return Option{func(a *Agent) {
 		if f == nil {

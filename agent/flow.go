@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/flow"
+	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/internal/errtree"
 	"github.com/a2aexec/a2aexec/stream"
 )
@@ -156,7 +157,7 @@ func (f *FlowRunner[S]) Stream(ctx context.Context, req *Request, _ *stream.Writ
 	if res.Paused() && err == nil && len(res.Asks()) > 0 {
 		parked = true
 		f.park(id) //nolint:contextcheck // it outlives the request
-		return nil, res.Asks()[0]
+		return nil, allOf(res.Asks())
 	}
 	if err != nil {
 		return &Result{Artifacts: keptOf(res.Outputs(), err)}, failureOf(ctx, err, res.Retries())
@@ -211,6 +212,15 @@ func among(err, target error) (found bool) {
 		return !found
 	})
 	return found
+}
+
+// allOf asks the first question, and keeps what the others want to find again.
+func allOf(asks []*hitl.Interrupt) error {
+	all := make([]error, len(asks))
+	for i, ask := range asks {
+		all[i] = ask
+	}
+	return errors.Join(all...)
 }
 
 func (f *FlowRunner[S]) park(id string) {

@@ -51,6 +51,29 @@ func Source(s string) Option {
 	return optionFunc(func(e *Error) { e.source = s })
 }
 
+// Via says that the failure was passed on by what is at source, such as another agent, which may
+// have had it from elsewhere: the error's source so far, and its place in a flow that is not ours,
+// move into the details, under "origin", unless an earlier Via has put them there.
+func Via(source string) Option {
+	return optionFunc(func(e *Error) {
+		origin := map[string]any{}
+		if e.source != "" {
+			origin["source"] = e.source
+		}
+		if e.hasNode {
+			origin["node"] = e.node.plain()
+		}
+		if e.hasFlow {
+			origin["flow"] = e.flow.plain()
+		}
+		if _, known := e.details["origin"]; !known && len(origin) > 0 && e.source != source {
+			e.addDetails(map[string]any{"origin": origin})
+		}
+		e.source, e.hasNode, e.hasFlow = source, false, false
+		e.node, e.flow = Node{}, Flow{}
+	})
+}
+
 // Domain names the agent the error belongs to, in kebab-case ASCII; see [ValidDomain]. Default:
 // the domain of the [Builder].
 func Domain(s string) Option {

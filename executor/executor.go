@@ -12,6 +12,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
+	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
 )
 
@@ -79,19 +80,22 @@ func (x *agentExecutor) Cancel(ctx context.Context, ec *a2asrv.ExecutorContext) 
 			}
 		}
 		yield(a2a.NewStatusUpdateEvent(ec, a2a.TaskStateCanceled, nil), nil)
-		x.release(ctx, ec.TaskID)
+		x.release(ctx, ec.StoredTask)
 	}
 }
 
-// release tells the agent that a parked task has ended. Its code is the user's,
-// as far as a store of theirs is called.
-func (x *agentExecutor) release(ctx context.Context, id a2a.TaskID) {
+// release tells the agent that a parked task has ended. Its code is the user's.
+func (x *agentExecutor) release(ctx context.Context, t *a2a.Task) {
+	if t == nil {
+		return
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			_ = x.panicked(ctx, v) // logged; the task is canceled all the same
 		}
 	}()
-	x.agent.Release(ctx, string(id))
+	req := agent.NewRequest(agent.RequestInfo{Task: t, TaskID: string(t.ID), ContextID: t.ContextID})
+	x.agent.Release(agent.NewContext(ctx, req), string(t.ID))
 }
 
 // stored is told of every task that was stored.

@@ -53,6 +53,6 @@ func (x *agentExecutor) expire(ctx context.Context, o Outcome) {
 	_, err = x.store.Update(ctx, &taskstore.UpdateRequest{Task: &t, Event: &t, PrevVersion: st.Version})
 	if err == nil { // otherwise it has just moved on
 		x.push.notify(ctx, &t)
-		x.release(ctx, id)
+		x.release(ctx, &t)
 	}
 }

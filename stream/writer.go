@@ -245,6 +245,10 @@ func (a *Artifact) Data(v any) error { return a.w.write(a.key, DataPart(v)) }
 // File appends a file to the artifact.
 func (a *Artifact) File(f File) error { return a.w.write(a.key, FilePart(f)) }
 
+// Part appends any part to the artifact. An empty text, and a null, send
+// nothing.
+func (a *Artifact) Part(p Part) error { return a.w.write(a.key, p) }
+
 // Close marks the artifact complete; later writes to it return [ErrClosed].
 // Artifacts still open when the run ends are closed then, so calling Close is
 // optional. Closing one that was never written sends nothing.

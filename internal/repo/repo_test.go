@@ -31,6 +31,7 @@ var mayImport = map[string][]string{
 	"errcode/catalog":       {"errcode"},
 	"flow":                  {"errcode", "hitl", "stream"},
 	"agent":                 {"errcode", "hitl", "stream", "flow"},
+	"agent/remote":          {"errcode", "errcode/retry", "hitl", "stream", "flow", "agent"},
 	"executor":              {"errcode", "errcode/retry", "hitl", "stream", "flow", "agent"}, // retry: push notifications
 	"executor/executortest": {"errcode", "hitl", "stream", "flow", "agent", "executor"},
 }
@@ -40,6 +41,7 @@ var mayImport = map[string][]string{
 var convertsA2A = []string{
 	"errcode/parts.go", "errcode/rows_protocol.go",
 	"agent/bridge.go", "agent/request.go",
+	"agent/remote/bridge.go", "agent/remote/wire.go", // what is said, and by which way
 }
 
 func TestImportsGoOneWay(t *testing.T) {

@@ -1,0 +1,110 @@
+package remote
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/internal/errtree"
+)
+
+// The failures of this package's own, before they are told where they happened.
+var (
+	errStreamEnded = errcode.New(errcode.UpstreamUnavailable, "remote_stream_ended",
+		errcode.Message("The agent stopped answering without a word about how its task ended."))
+	errCanceled = errcode.New(errcode.UpstreamUnavailable, "remote_task_canceled", errcode.Retriable(false),
+		errcode.Message("The agent's task was cancelled by somebody else."))
+	errTimeout = errcode.New(errcode.UpstreamTimeout, "remote_timeout", errcode.Message("The agent took too long."))
+)
+
+// fail makes err the failure of the call, at the remote.
+func (c *call) fail(err error) error {
+	return c.table.Convert(err).With(errcode.Via(c.Source()))
+}
+
+// stopped is the failure of a call whose caller is at an end.
+func (c *call) stopped(ctx context.Context) error {
+	return c.fail(&stoppedError{context.Cause(ctx), ctx.Err()})
+}
+
+type stoppedError struct{ cause, err error }
+
+func (e *stoppedError) Error() string { return "call of an agent stopped: " + errtree.Text(e.cause) }
+
+func (e *stoppedError) Unwrap() []error { return []error{e.cause, e.err} }
+
+// broken makes the failure of a call whose remote did not say all it had to.
+// cause is why the lifeline ended, if it did.
+func (c *call) broken(err, cause error, n *notes) *errcode.Error {
+	e := c.diagnose(err, cause, n)
+	return e.With(errcode.Via(c.Source()))
+}
+
+func (c *call) diagnose(err, cause error, n *notes) *errcode.Error {
+	status, header, rpc := n.last()
+	var event *eventError
+	said := speaksA2A(err)
+	switch {
+	case cause == error(errIdle): //nolint:errorlint // our own sentinel
+		return errIdle.With(errcode.Cause(err))
+	case errors.Is(err, errTooLarge) || errors.Is(err, bufio.ErrTooLong):
+		return lasting("remote_answer_too_large", "The agent's answer is too large.", err).With(errcode.Detail("maxBytes", c.maxBytes))
+	case errors.Is(err, errCard):
+		return lasting("remote_card_invalid", "The agent's card cannot be used.", err)
+	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
+		return lasting("remote_redirected", "The agent answers with a redirect, which is not followed.", err)
+	case errors.As(err, &event):
+		return lasting("remote_answer_invalid", "The agent's answer cannot be understood.", err)
+	case status >= http.StatusBadRequest:
+		return c.httpFailure(err, said, &errcode.HTTPStatusError{StatusCode: status, Header: header, Err: err})
+	}
+	e := c.table.Convert(err)
+	switch {
+	case rpc != nil && e.Code() == errcode.Internal:
+		return c.table.Convert(rpc)
+	case e.Code() == errcode.Internal && !said:
+		return lasting("remote_answer_invalid", "The agent's answer cannot be understood.", err)
+	}
+	return e
+}
+
+// httpFailure weighs what a body said against the status it came with, which
+// says more where the body only says that there is an error.
+func (c *call) httpFailure(err error, said bool, at *errcode.HTTPStatusError) *errcode.Error {
+	byStatus := c.table.Convert(at)
+	if !said {
+		return byStatus
+	}
+	byBody := c.table.Convert(err)
+	if byBody.Code() == errcode.Internal && byStatus.Code() != errcode.Internal {
+		return byStatus
+	}
+	if _, has := byBody.RetryAfter(); !has && (at.StatusCode == http.StatusTooManyRequests || at.StatusCode == http.StatusServiceUnavailable) {
+		if d, ok := at.RetryAfter(time.Now()); ok {
+			return byBody.With(errcode.RetryAfter(d))
+		}
+	}
+	return byBody
+}
+
+// lasting is a failure that another try will not cure.
+func lasting(reason, message string, cause error) *errcode.Error {
+	return errcode.New(errcode.UpstreamUnavailable, reason, errcode.Retriable(false),
+		errcode.Message(message), errcode.Cause(cause))
+}
+
+// verdictOf is what a failure says about the remote to the circuit breaker.
+func verdictOf(e *errcode.Error) error {
+	if e.Code() == errcode.UpstreamUnavailable || e.Code() == errcode.UpstreamTimeout {
+		return e
+	}
+	return nil // it answers
+}
+
+func isOpen(err error) bool {
+	var e *errcode.Error
+	return errors.As(err, &e) && e.Reason() == reasonOpen
+}

@@ -1,0 +1,197 @@
+package remote
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/stream"
+)
+
+// output collects what a remote answers and forwards it, each thing once
+// however often the remote says it.
+//
+// Content is counted in units: a byte of text, or a part of another kind. How
+// texts are cut into parts does not matter then.
+type output struct {
+	w    *stream.Writer // nil where nothing is forwarded
+	left int64          // how much may still come, in bytes
+	most int64
+	seen map[string]int // by artifact: units forwarded by an earlier run
+
+	list []*artifact
+	byID map[string]*artifact
+}
+
+// artifact is what is known of one artifact.
+type artifact struct {
+	piece // without parts
+	parts []stream.Part
+	text  strings.Builder // that follows parts
+	units int
+	skip  int              // units not to be forwarded
+	to    *stream.Artifact // nil until something is forwarded
+	done  bool
+}
+
+func newOutput(w *stream.Writer, most int64, seen map[string]int) *output {
+	return &output{w: w, left: most, most: most, seen: seen, byID: map[string]*artifact{}}
+}
+
+// add takes artifacts, or updates of them.
+func (o *output) add(pieces []piece) error {
+	for _, p := range pieces {
+		if err := o.addPiece(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *output) addPiece(p piece) error {
+	a := o.byID[p.id]
+	if a != nil && !p.more {
+		rest, grown := a.rest(p.parts)
+		if grown {
+			p.parts = rest
+		} else {
+			a = nil // it was replaced; what was forwarded cannot be taken back
+		}
+	}
+	if a == nil || a.done && len(p.parts) > 0 {
+		a = &artifact{piece: p, skip: o.seen[p.id]}
+		a.piece.parts = nil
+		if o.byID[p.id] != nil {
+			a.skip = 0
+		}
+		o.list = append(o.list, a)
+		o.byID[p.id] = a
+	}
+	for _, part := range p.parts {
+		if err := o.addPart(a, part); err != nil {
+			return err
+		}
+	}
+	if p.last && !a.done {
+		a.done = true
+		if a.to != nil {
+			return a.to.Close()
+		}
+	}
+	return nil
+}
+
+func (o *output) addPart(a *artifact, p stream.Part) error {
+	o.left -= int64(p.Size())
+	if o.left < 0 {
+		return fmt.Errorf("%w: more than %d bytes of content", errTooLarge, o.most)
+	}
+	a.add(p)
+	n := units(p)
+	if a.skip >= n {
+		a.skip -= n
+		return nil
+	}
+	if a.skip > 0 { // of a text
+		p = stream.TextPart(p.Text()[a.skip:])
+		a.skip = 0
+	}
+	if o.w == nil {
+		return nil
+	}
+	if a.to == nil {
+		a.to = o.w.NewArtifact(a.name, stream.Description(a.description))
+	}
+	return a.to.Part(p)
+}
+
+// progress forwards what the remote says it is doing.
+func (o *output) progress(text string) error {
+	if o.w == nil || text == "" {
+		return nil
+	}
+	return o.w.Progress(text)
+}
+
+// counts is what has been forwarded of each artifact, for a later run.
+func (o *output) counts() map[string]any {
+	out := map[string]any{}
+	for id, a := range o.byID {
+		out[id] = a.units
+	}
+	return out
+}
+
+func (o *output) artifacts() []agent.Artifact {
+	out := make([]agent.Artifact, 0, len(o.list))
+	for _, a := range o.list {
+		if parts := a.content(); len(parts) > 0 {
+			out = append(out, agent.Artifact{Name: a.name, Description: a.description, Metadata: a.metadata, Parts: parts})
+		}
+	}
+	return out
+}
+
+func units(p stream.Part) int {
+	if p.Kind() == stream.KindText {
+		return len(p.Text())
+	}
+	return 1
+}
+
+func (a *artifact) add(p stream.Part) {
+	a.units += units(p)
+	if p.Kind() == stream.KindText {
+		a.text.WriteString(p.Text())
+		return
+	}
+	a.parts = a.content()
+	a.text.Reset()
+	a.parts = append(a.parts, p)
+}
+
+// content is the artifact's parts, texts that follow each other as one.
+func (a *artifact) content() []stream.Part {
+	if a.text.Len() == 0 {
+		return a.parts
+	}
+	return append(slices.Clip(a.parts), stream.TextPart(a.text.String()))
+}
+
+// rest gives what parts, the whole of an artifact, add to what is known of it;
+// grown is false where they are not what is known and something more.
+func (a *artifact) rest(parts []stream.Part) (rest []stream.Part, grown bool) {
+	known := a.content()
+	for len(known) > 0 {
+		k := known[0]
+		if len(parts) == 0 || parts[0].Kind() != k.Kind() {
+			return nil, false
+		}
+		p := parts[0]
+		parts = parts[1:]
+		switch {
+		case k.Kind() != stream.KindText: // counted, not compared
+			known = known[1:]
+		case strings.HasPrefix(k.Text(), p.Text()):
+			known = known[1:]
+			if more := k.Text()[len(p.Text()):]; more != "" {
+				known = append([]stream.Part{stream.TextPart(more)}, known...)
+			}
+		case strings.HasPrefix(p.Text(), k.Text()):
+			known = known[1:]
+			parts = append([]stream.Part{stream.TextPart(p.Text()[len(k.Text()):])}, parts...)
+		default:
+			return nil, false
+		}
+	}
+	return parts, true
+}
+
+// dropIf forgets everything where a guardrail blocked the remote.
+func (o *output) dropIf(failure *errcode.Error) {
+	if failure.Code() == errcode.GuardrailBlocked {
+		o.list = nil
+	}
+}
