@@ -27,8 +27,9 @@ type Agent struct {
 
 // New makes an agent of the address of its card, or of the address below which
 // its card is at /.well-known/agent-card.json. The card is fetched with the
-// first call, and again until it is there, so agents can start in any order.
-// The error names every fault of the arguments.
+// first call, and with each until it is there, so agents can start in any
+// order; then it is kept until [Agent.Close]. The error names every fault of the
+// arguments.
 func New(address string, opts ...Option) (*Agent, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -55,7 +56,8 @@ func newAgent(cfg config, host string) *Agent {
 	return &Agent{config: cfg, host: host, circuit: newCircuit(cfg.failures, cfg.cooldown)}
 }
 
-// Close lets go of connections that are idle. The agent can be used again.
+// Close forgets the agent's card and lets go of connections that are idle. It is
+// called when no call is under way; the next one begins anew.
 func (a *Agent) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -102,7 +104,12 @@ func (a *Agent) Source() string {
 
 // identity is what the agent is called where that must never change, as the
 // card's name may.
-func (a *Agent) identity() string { return a.host + "/" + cmp.Or(a.name, a.guess) }
+func (a *Agent) identity() string {
+	if name := cmp.Or(a.name, a.guess); name != "" {
+		return a.host + "/" + name
+	}
+	return a.host
+}
 
 // label is what the agent is called here.
 func (a *Agent) label() string {

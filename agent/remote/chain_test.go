@@ -200,8 +200,8 @@ func TestOneTree(t *testing.T) {
 		}
 	}
 	want := []string{
-		"run back server", "call " + host(c.back.url) + "/ client", "run middle server",
-		"call " + host(c.middle.url) + "/ client", "run front server",
+		"run back server", "call " + host(c.back.url) + " client", "run middle server",
+		"call " + host(c.middle.url) + " client", "run front server",
 	}
 	if diff := cmp.Diff(want, path); diff != "" {
 		t.Errorf("from the leaf (-want +got):\n%s", diff)

@@ -156,7 +156,7 @@ func TestBadAnswers(t *testing.T) {
 			}
 			sse(w, atWork)
 			for r.Context().Err() == nil {
-				sse(w, chunk("a", big[:10_000], true, false))
+				sse(w, chunk("a", big[:200_000], true, false))
 			}
 		}, errcode.UpstreamUnavailable, "remote_answer_too_large", "x…"},
 		{"a refusal as JSON", answerOnce(200, "Content-Type: application/json",
@@ -321,6 +321,20 @@ func TestLyingCards(t *testing.T) {
 				t.Errorf("got %v, source %q, cause %v", e, e.Source(), errors.Unwrap(e))
 			}
 		})
+	}
+}
+
+// TestOldCard: a card of 0.3 that says no more than it must.
+func TestOldCard(t *testing.T) {
+	t.Parallel()
+	back := serve(t, streaming("bank", everything))
+	hs := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"name":"old","protocolVersion":"0.3.0","url":%q,"capabilities":{"streaming":true},"skills":[]}`, back.url+"/v0.3")
+	}))
+	t.Cleanup(hs.Close)
+	answer, err := to(t, hs.URL).Call(t.Context(), remote.Text("go"))
+	if err != nil || answer.Text() != "abc\nr1{\"n\":1}r2" {
+		t.Errorf("got %q, %v", answer.Text(), err)
 	}
 }
 

@@ -166,6 +166,9 @@ func (a *artifact) rest(parts []stream.Part) (rest []stream.Part, grown bool) {
 	known := a.content()
 	for len(known) > 0 {
 		k := known[0]
+		for len(parts) > 0 && units(parts[0]) == 0 { // as artifacts are closed with
+			parts = parts[1:]
+		}
 		if len(parts) == 0 || parts[0].Kind() != k.Kind() {
 			return nil, false
 		}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/a2aexec/a2aexec/examples/internal/showcase"
@@ -30,13 +31,20 @@ func main() {
 }
 
 func serve(ctx context.Context, addr, grpcAddr string) error {
-	a, err := showcase.New()
+	var self atomic.Value // where the rows "remote …" find this agent
+	a, err := showcase.New(showcase.Self(func() string {
+		address, _ := self.Load().(string)
+		return address
+	}))
 	if err != nil {
 		return err
 	}
 	opts := []executor.Option{
 		executor.Version("0.1.0"),
 		executor.OnListen(func(httpAddr, grpcAddr net.Addr) {
+			if _, port, err := net.SplitHostPort(httpAddr.String()); err == nil {
+				self.Store("http://127.0.0.1:" + port)
+			}
 			fmt.Printf("showcase: ready on http://%v", httpAddr)
 			if grpcAddr != nil {
 				fmt.Printf(", gRPC on %v", grpcAddr)

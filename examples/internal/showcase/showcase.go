@@ -23,7 +23,11 @@ var catalogue embed.FS
 
 // New makes the agent. It has both an Invoke and a Stream function. The error
 // tells what is wrong with its flows and its catalogue.
-func New() (*agent.Agent, error) {
+func New(opts ...Option) (*agent.Agent, error) {
+	others := &remotes{}
+	for _, o := range opts {
+		o(others)
+	}
 	flows, err := newFlows()
 	if err != nil {
 		return nil, err
@@ -37,6 +41,8 @@ func New() (*agent.Agent, error) {
 		switch {
 		case isFlow(req):
 			return flows.run(ctx, req, w)
+		case isRemote(req):
+			return others.run(ctx, req, w)
 		case isDomain:
 			raise := codes.For(catalog.AcceptLanguage(req.AcceptLanguage())...)
 			return nil, raise.Error(catalog.Key(code))
@@ -47,7 +53,7 @@ func New() (*agent.Agent, error) {
 	}
 	return agent.New("showcase",
 		agent.Description("Shows every way in which an agent can answer, chosen by the message's text."),
-		agent.Invoke(invoke(run)), agent.Stream(run), agent.OnRelease(flows.release)), nil
+		agent.Invoke(invoke(run)), agent.Stream(run), agent.OnRelease(flows.release), agent.OnRelease(others.release)), nil
 }
 
 // invoke answers in one go as the other function does in a stream, but for the

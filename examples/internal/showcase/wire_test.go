@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -38,7 +39,11 @@ type binding struct {
 // binding and generation.
 func bindings(t *testing.T) []binding {
 	t.Helper()
-	a, err := showcase.New()
+	var self atomic.Value // known once the server runs
+	a, err := showcase.New(showcase.Self(func() string {
+		address, _ := self.Load().(string)
+		return address
+	}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +53,7 @@ func bindings(t *testing.T) []binding {
 	}
 	hs := httptest.NewServer(srv)
 	t.Cleanup(hs.Close)
+	self.Store(hs.URL)
 	gs := grpc.NewServer()
 	srv.RegisterGRPC(gs)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
