@@ -15,6 +15,9 @@
 // table that classifies failures. On resume the agent reads the question with
 // Request.Question and the answer with Request.Text or Request.Data.
 //
+// Code that asks on behalf of something else keeps with the question what it
+// needs to find that again: [Memo], [Recall].
+//
 // On the wire (A2A v1.0 section 4.1.3, TASK_STATE_INPUT_REQUIRED) the status
 // message has a text part with the prompt for people and a data part with the
 // payload for programs, whose metadata names [Schema].

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -74,7 +75,8 @@ func (c *call) diagnose(err, cause error, n *notes) *errcode.Error {
 // httpFailure weighs what a body said against the status it came with, which
 // says more where the body only says that there is an error.
 func (c *call) httpFailure(err error, said bool, at *errcode.HTTPStatusError) *errcode.Error {
-	byStatus := c.table.Convert(at)
+	byStatus := c.table.Convert(at).With(errcode.Message(
+		fmt.Sprintf("The agent answered HTTP %d %s.", at.StatusCode, http.StatusText(at.StatusCode))))
 	if !said {
 		return byStatus
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/agent/remote"
@@ -206,6 +208,23 @@ func TestRetries(t *testing.T) {
 	refused := to(t, "http://127.0.0.1:1", fast)
 	_, err := refused.Call(t.Context(), remote.Text("x"))
 	if e := errcode.Default().Convert(err); e.Reason() != "connection_refused" || e.Retried() != 2 || e.Source() != "http:127.0.0.1:1" {
+		t.Errorf("got %v, retried %d, %q", e, e.Retried(), e.Source())
+	}
+}
+
+// TestDeadGRPC: of gRPC the A2A client keeps no more than a text.
+func TestDeadGRPC(t *testing.T) {
+	t.Parallel()
+	a, err := remote.FromCard(&a2a.AgentCard{
+		Name: "bank", Capabilities: a2a.AgentCapabilities{Streaming: true},
+		SupportedInterfaces: []*a2a.AgentInterface{{URL: "127.0.0.1:1", ProtocolBinding: a2a.TransportProtocolGRPC, ProtocolVersion: a2a.Version}},
+	}, remote.GRPC(grpc.WithTransportCredentials(insecure.NewCredentials())), remote.Retry(retry.InitialDelay(0)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Close() })
+	_, err = a.Call(t.Context(), remote.Text("x"))
+	if e := errcode.Default().Convert(err); e.Code() != errcode.UpstreamUnavailable || e.Retried() != 2 || a.Source() != e.Source() {
 		t.Errorf("got %v, retried %d, %q", e, e.Retried(), e.Source())
 	}
 }

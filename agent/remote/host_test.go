@@ -1,0 +1,104 @@
+package remote_test
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/agent/remote"
+)
+
+// handWritten is an agent on the bare host, as others write them.
+type handWritten struct{}
+
+func (handWritten) Execute(_ context.Context, ec *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		status := func(s a2a.TaskState, text string) *a2a.TaskStatusUpdateEvent {
+			return a2a.NewStatusUpdateEvent(ec, s, a2a.NewMessageForTask(a2a.MessageRoleAgent, ec, a2a.NewTextPart(text)))
+		}
+		send := func(evs ...a2a.Event) {
+			for _, ev := range evs {
+				if !yield(ev, nil) {
+					return
+				}
+			}
+		}
+		text := ec.Message.Parts[0].Text()
+		if text == "message" {
+			send(a2a.NewMessage(a2a.MessageRoleAgent, a2a.NewTextPart("just a message")))
+			return
+		}
+		if ec.StoredTask == nil {
+			send(a2a.NewSubmittedTask(ec, ec.Message))
+		}
+		switch text {
+		case "chunks":
+			first := a2a.NewArtifactEvent(ec, a2a.NewTextPart("a"))
+			more := a2a.NewArtifactUpdateEvent(ec, first.Artifact.ID, a2a.NewTextPart("b"))
+			send(status(a2a.TaskStateWorking, "at work"), first, more, status(a2a.TaskStateCompleted, "done"))
+		case "fail":
+			send(status(a2a.TaskStateFailed, "it broke"))
+		case "error":
+			yield(nil, a2a.ErrInvalidParams)
+		case "ask":
+			send(status(a2a.TaskStateInputRequired, "Your name?"))
+		case "auth":
+			send(status(a2a.TaskStateAuthRequired, "Sign in."))
+		default:
+			send(status(a2a.TaskStateWorking, ""), a2a.NewArtifactEvent(ec, a2a.NewTextPart("hello "+text)), status(a2a.TaskStateCompleted, ""))
+		}
+	}
+}
+
+func (handWritten) Cancel(_ context.Context, ec *a2asrv.ExecutorContext) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		yield(a2a.NewStatusUpdateEvent(ec, a2a.TaskStateCanceled, nil), nil)
+	}
+}
+
+// TestBareHost calls an agent that knows nothing of this SDK.
+func TestBareHost(t *testing.T) {
+	t.Parallel()
+	hs := httptest.NewServer(a2asrv.NewJSONRPCHandler(a2asrv.NewHandler(handWritten{}, a2asrv.WithLogger(slog.New(slog.DiscardHandler)))))
+	t.Cleanup(hs.Close)
+	for _, streams := range []bool{true, false} {
+		a, err := remote.FromCard(&a2a.AgentCard{
+			Name: "other", Capabilities: a2a.AgentCapabilities{Streaming: streams},
+			SupportedInterfaces: []*a2a.AgentInterface{{URL: hs.URL, ProtocolBinding: a2a.TransportProtocolJSONRPC, ProtocolVersion: a2a.Version}},
+		}, remote.HTTPClient(newClient(t)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		front := serve(t, agent.New("front", agent.Stream(a.Handle), agent.OnRelease(a.Release)))
+		for text, want := range map[string]string{"chunks": ": ab", "message": ": just a message"} {
+			if diff := cmp.Diff([]string{want}, contents(front.talk(t).say(text))); diff != "" {
+				t.Errorf("streams %t, %s (-want +got):\n%s", streams, text, diff)
+			}
+		}
+		for text, want := range map[string]string{"fail": "it broke", "error": ""} {
+			e := failureOf(t, front.talk(t).say(text))
+			if e.Source() != "http:"+host(hs.URL)+"/other" || want != "" && (e.Message() != want || e.Reason() != "remote_task_failed") {
+				t.Errorf("streams %t, %s: got %v, source %q", streams, text, e, e.Source())
+			}
+		}
+		k := front.talk(t)
+		if task := k.say("ask"); task.Status.State != a2a.TaskStateInputRequired || task.Status.Message.Parts[0].Text() != "Your name?" {
+			t.Errorf("streams %t, ask: got %s", streams, task.Status.State)
+		}
+		if got := contents(k.say("Ann")); !cmp.Equal(got, []string{": hello Ann"}) {
+			t.Errorf("streams %t, answer: got %q", streams, got)
+		}
+		k = front.talk(t)
+		if task := k.say("auth"); task.Status.State != a2a.TaskStateAuthRequired {
+			t.Errorf("streams %t, auth: got %s", streams, task.Status.State)
+		}
+		k.cancel() // and the other's task, which the bare host would keep at work for ever
+	}
+}
