@@ -1,8 +1,10 @@
 package remote_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -18,35 +20,37 @@ import (
 	"github.com/a2aexec/a2aexec/stream"
 )
 
-// BenchmarkPassThrough streams chunks to a client: from the agent that writes
-// them, and through another that stands in front of it. A burst is written as
-// fast as it can be, so that it measures the work of one server against that of
-// two; a paced one, 10,000 chunks a second, measures what a client waits for.
+// BenchmarkPassThrough streams 5,000 chunks to a client: from where they come
+// from, and through an agent that stands in front of that.
+//
+//	events  a server without a host behind it that sends each chunk as an event:
+//	        what it costs to pass chunks on
+//	paced   an agent of ours that writes 10,000 chunks a second: what a client
+//	        waits for
+//	burst   the same as fast as it can, merged into a few events: the work of two
+//	        hosts against that of one
 func BenchmarkPassThrough(b *testing.B) {
-	for _, pace := range []string{"burst", "paced"} {
-		const n = 5000
-		writes := agent.New("back", agent.Stream(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
-			for i := range n {
-				if pace == "paced" && i%50 == 49 {
-					time.Sleep(5 * time.Millisecond)
-				}
-				if err := w.Text(fmt.Sprintf("chunk-%d ", i)); err != nil {
-					return nil, err
-				}
-			}
-			return nil, nil
-		}))
+	const n = 5000
+	cases := []struct {
+		name  string
+		serve func(b *testing.B) string
+	}{
+		{"events", func(b *testing.B) string { b.Helper(); return eventServer(b, n) }},
+		{"paced", func(b *testing.B) string { b.Helper(); return benchServer(b, writing(n, true)) }},
+		{"burst", func(b *testing.B) string { b.Helper(); return benchServer(b, writing(n, false)) }},
+	}
+	for _, c := range cases {
 		hc := &http.Client{Transport: &http.Transport{}}
-		back := benchServer(b, writes)
+		back := c.serve(b)
 		a, err := remote.New(back, remote.HTTPClient(hc))
 		if err != nil {
 			b.Fatal(err)
 		}
 		front := benchServer(b, agent.New("front", agent.Stream(a.Handle)))
-		for _, c := range []struct{ name, url string }{{"direct", back}, {"hop", front}} {
-			b.Run(fmt.Sprintf("%s/%s=%d", pace, c.name, n), func(b *testing.B) {
+		for _, to := range []struct{ name, url string }{{"direct", back}, {"hop", front}} {
+			b.Run(fmt.Sprintf("%s/%s=%d", c.name, to.name, n), func(b *testing.B) {
 				client, err := a2aclient.NewFromEndpoints(b.Context(), []*a2a.AgentInterface{
-					{URL: c.url + "/", ProtocolBinding: a2a.TransportProtocolJSONRPC, ProtocolVersion: a2a.Version},
+					{URL: to.url + "/", ProtocolBinding: a2a.TransportProtocolJSONRPC, ProtocolVersion: a2a.Version},
 				}, a2aclient.WithJSONRPCTransport(hc))
 				if err != nil {
 					b.Fatal(err)
@@ -59,6 +63,47 @@ func BenchmarkPassThrough(b *testing.B) {
 		}
 		hc.CloseIdleConnections()
 	}
+}
+
+func writing(n int, paced bool) *agent.Agent {
+	return agent.New("back", agent.Stream(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+		for i := range n {
+			if paced && i%50 == 49 {
+				time.Sleep(5 * time.Millisecond)
+			}
+			if err := w.Text(fmt.Sprintf("chunk-%d ", i)); err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
+	}))
+}
+
+// eventServer answers each message with the same stream, made before.
+func eventServer(b *testing.B, n int) string {
+	b.Helper()
+	var body bytes.Buffer
+	event := func(result string) {
+		_, _ = fmt.Fprintf(&body, "data: {\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\":%s}\n\n", result)
+	}
+	event(atWork)
+	for i := range n {
+		event(chunk("a", fmt.Sprintf("chunk-%d ", i), i > 0, i == n-1))
+	}
+	event(status("TASK_STATE_COMPLETED", ""))
+	mux := http.NewServeMux()
+	hs := httptest.NewServer(mux)
+	b.Cleanup(hs.Close)
+	mux.HandleFunc("GET /.well-known/agent-card.json", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"name":"back","capabilities":{"streaming":true},"supportedInterfaces":[
+			{"url":%q,"protocolBinding":"JSONRPC","protocolVersion":"1.0"}]}`, hs.URL+"/")
+	})
+	mux.HandleFunc("POST /", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write(body.Bytes())
+	})
+	return hs.URL
 }
 
 func benchServer(b *testing.B, a *agent.Agent) string {

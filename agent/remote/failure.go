@@ -51,8 +51,8 @@ func (c *call) diagnose(err, cause error, n *notes) *errcode.Error {
 	switch {
 	case cause == error(errIdle): //nolint:errorlint // our own sentinel
 		return errIdle.With(errcode.Cause(err))
-	case errors.Is(err, errTooLarge) || errors.Is(err, bufio.ErrTooLong):
-		return lasting("remote_answer_too_large", "The agent's answer is too large.", err).With(errcode.Detail("maxBytes", c.maxBytes))
+	case errors.Is(err, errTooLarge) || errors.Is(err, bufio.ErrTooLong): // the latter of one event
+		return lasting("remote_answer_too_large", "The agent's answer is too large.", err)
 	case errors.Is(err, errCard):
 		return lasting("remote_card_invalid", "The agent's card cannot be used.", err)
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
