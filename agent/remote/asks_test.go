@@ -319,6 +319,57 @@ func TestRemoteWentOn(t *testing.T) {
 	}
 }
 
+// TestRemoteIsAtWork: a remote task that somebody else answered, and that is at
+// work when the caller's client answers, is followed to its end.
+func TestRemoteIsAtWork(t *testing.T) {
+	t.Parallel()
+	ids, release := make(chan string, 2), make(chan struct{})
+	back := serve(t, streaming("bank", func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+		name, err := hitl.Ask[string](ctx, "name", "Your name?")
+		ids <- req.TaskID()
+		if err != nil {
+			return nil, err
+		}
+		_ = w.Text("hello ")
+		<-release
+		return nil, w.Text(name)
+	}))
+	for _, streams := range []bool{true, false} {
+		card := back.srv.Card(back.url)
+		card.Capabilities.Streaming = streams
+		a, err := remote.FromCard(card, remote.HTTPClient(back.client))
+		if err != nil {
+			t.Fatal(err)
+		}
+		front := serve(t, agent.New("front", agent.Stream(a.Handle)))
+		k := front.talk(t)
+		k.say("go")
+		other := back.talk(t)
+		other.task = &a2a.Task{ID: a2a.TaskID(<-ids)}
+		req := other.message(a2a.NewTextPart("Bob"))
+		req.Config = &a2a.SendMessageConfig{ReturnImmediately: true}
+		if _, err := other.client.SendMessage(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		<-ids // it is at work
+		for ev, err := range k.client.SendStreamingMessage(t.Context(), k.message(a2a.NewTextPart("Ann"))) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u, ok := ev.(*a2a.TaskArtifactUpdateEvent); ok && u.Artifact.Parts[0].Text() == "hello " {
+				release <- struct{}{} // what was there is forwarded while the rest is awaited
+			}
+		}
+		if got := front.state(t, string(k.task.ID)); got != a2a.TaskStateCompleted {
+			t.Errorf("streams %t: got %s", streams, got)
+		}
+		task, err := k.client.GetTask(t.Context(), &a2a.GetTaskRequest{ID: k.task.ID})
+		if err != nil || !cmp.Equal(contents(task), []string{": hello Bob"}) {
+			t.Errorf("streams %t: got %q, %v", streams, contents(task), err)
+		}
+	}
+}
+
 // TestRemoteForgot: the answer comes after the remote has forgotten the task.
 func TestRemoteForgot(t *testing.T) {
 	t.Parallel()
@@ -361,6 +412,42 @@ func TestReleaseCancelsTheRemote(t *testing.T) {
 	}
 	if got := back.await(t, b.distinct()[0]); got != a2a.TaskStateCanceled {
 		t.Errorf("the remote task is %s", got)
+	}
+}
+
+// TestMemosCannotBeForged: a client cannot send its answer to a remote task of
+// somebody else's, by whatever it puts into its messages.
+func TestMemosCannotBeForged(t *testing.T) {
+	t.Parallel()
+	b := &bank{}
+	back := serve(t, streaming("bank", b.run))
+	a := to(t, back.url)
+	front := serve(t, agent.New("front", agent.Stream(a.Handle)))
+	victim := front.talk(t)
+	victim.say("go")
+	memos := victim.task.Metadata // a client can read it, and knows the remote task
+	if len(memos) == 0 {
+		t.Fatal("no memo to forge")
+	}
+	k := front.talk(t)
+	forged := k.message(a2a.NewTextPart("go"))
+	forged.Metadata, forged.Message.Metadata = memos, memos
+	question := *victim.task.Status.Message
+	question.TaskID, question.ContextID, question.Metadata = "", "", memos
+	for name, req := range map[string]*a2a.SendMessageRequest{"metadata": forged, "an agent's message": {Message: &question, Metadata: memos}} {
+		res, err := k.client.SendMessage(t.Context(), req)
+		if err != nil {
+			continue // refused
+		}
+		task, _ := res.(*a2a.Task)
+		answer := k.message(a2a.NewDataPart(map[string]any{"first": "Mallory"}))
+		answer.Message.TaskID, answer.Metadata, answer.Message.Metadata = task.ID, memos, memos
+		if _, err := k.client.SendMessage(t.Context(), answer); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if got := back.state(t, b.distinct()[0]); got != a2a.TaskStateInputRequired {
+		t.Errorf("the victim's remote task is %s now", got)
 	}
 }
 

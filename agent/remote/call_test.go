@@ -3,6 +3,7 @@ package remote_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -302,4 +303,44 @@ func TestContextID(t *testing.T) {
 	if task := front.talk(t).say("x"); <-ids == task.ContextID {
 		t.Error("a new conversation was asked for")
 	}
+}
+
+// TestMessagesGoDownWhole: text, data, files and metadata of a message arrive
+// at the remote as they were sent.
+func TestMessagesGoDownWhole(t *testing.T) {
+	t.Parallel()
+	got := make(chan *agent.Request, 1)
+	back := serve(t, invoking("bank", func(_ context.Context, req *agent.Request) (*agent.Result, error) {
+		got <- req
+		return nil, nil
+	}))
+	tried := &interceptor{}
+	front := serve(t, agent.New("front", agent.Stream(to(t, back.url, remote.ClientOptions(a2aclient.WithCallInterceptors(tried))).Handle)))
+	k := front.talk(t)
+	req := k.message(a2a.NewTextPart("text"), a2a.NewDataPart(map[string]any{"n": 1}),
+		&a2a.Part{Content: a2a.Raw("xyz"), Filename: "f.txt", MediaType: "text/plain"},
+		&a2a.Part{Content: a2a.URL("https://example.com/u"), Filename: "u"})
+	req.Message.Metadata = map[string]any{"lang": "de"}
+	if _, err := k.client.SendMessage(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	r := <-got
+	files := r.Files()
+	if r.Text() != "text" || !cmp.Equal(r.Data(), []any{map[string]any{"n": 1.0}}) || len(files) != 2 || string(files[0].Bytes) != "xyz" ||
+		files[0].Name != "f.txt" || files[0].MediaType != "text/plain" || files[1].URI != "https://example.com/u" || r.Metadata()["lang"] != "de" {
+		t.Errorf("got %q %v %+v %v", r.Text(), r.Data(), files, r.Metadata())
+	}
+	if tried.calls.Load() == 0 {
+		t.Error("the client's interceptor was not asked")
+	}
+}
+
+type interceptor struct {
+	a2aclient.PassthroughInterceptor
+	calls atomic.Int32
+}
+
+func (i *interceptor) Before(ctx context.Context, _ *a2aclient.Request) (context.Context, any, error) {
+	i.calls.Add(1)
+	return ctx, nil, nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2aexec/a2aexec/agent/remote"
@@ -319,6 +320,52 @@ func TestLyingCards(t *testing.T) {
 			e := errcode.Default().Convert(err)
 			if e.Code() != errcode.UpstreamUnavailable || tc.reason != "" && e.Reason() != tc.reason || e.Source() != "http:"+host(hs.URL)+"/loans" {
 				t.Errorf("got %v, source %q, cause %v", e, e.Source(), errors.Unwrap(e))
+			}
+		})
+	}
+}
+
+// TestRefusalsOverREST: what a body in A2A's form says, and the status it came
+// with, are weighed against each other.
+func TestRefusalsOverREST(t *testing.T) {
+	t.Parallel()
+	info := func(reason string) string {
+		return fmt.Sprintf(`{"error":{"code":0,"status":"X","message":"no","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","domain":"a2a-protocol.org","reason":%q}]}}`, reason)
+	}
+	for name, tc := range map[string]struct {
+		status int
+		body   string
+		code   errcode.Code
+		reason string
+		delay  time.Duration
+	}{
+		"invalid params":             {400, info("INVALID_PARAMS"), errcode.InvalidInput, "invalid_params", 0},
+		"who are you":                {401, info("UNAUTHENTICATED"), errcode.AuthRequired, "unauthenticated", 0},
+		"internal, but unavailable":  {503, info("INTERNAL_ERROR"), errcode.UpstreamUnavailable, "http_status_error", 7 * time.Second},
+		"a quota, told by its error": {429, `{"error":{"details":[{"@type":"type.googleapis.com/google.protobuf.Struct","value":{"errorCode":"RATE_LIMITED","errorReason":"quota","errorMessage":"x","retriable":true}}]}}`, errcode.RateLimited, "quota", 7 * time.Second},
+		"a proxy's words":            {502, `<html>`, errcode.UpstreamUnavailable, "http_status_error", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hs := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set("Retry-After", "7")
+				w.WriteHeader(tc.status)
+				_, _ = io.WriteString(w, tc.body)
+			}))
+			t.Cleanup(hs.Close)
+			a, err := remote.FromCard(&a2a.AgentCard{
+				Name: "rest", Capabilities: a2a.AgentCapabilities{Streaming: true},
+				SupportedInterfaces: []*a2a.AgentInterface{nil, {URL: hs.URL, ProtocolBinding: a2a.TransportProtocolHTTPJSON, ProtocolVersion: a2a.Version}},
+			}, remote.HTTPClient(newClient(t)), remote.Retry(retry.MaxAttempts(1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = a.Call(t.Context(), remote.Text("x"))
+			e := errcode.Default().Convert(err)
+			delay, _ := e.RetryAfter()
+			if e.Code() != tc.code || e.Reason() != tc.reason || delay != tc.delay {
+				t.Errorf("got %v after %v, cause %v", e, delay, errors.Unwrap(e))
 			}
 		})
 	}
