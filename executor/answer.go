@@ -97,7 +97,7 @@ func (a *answer) errorIn(b []byte) *protocolError {
 		return nil // a comment
 	}
 	told := a.x.failure.Load()
-	if told == nil && a.x.reached.Load() && a.status < http.StatusBadRequest {
+	if told == nil && a.x.reached.Load() && a.status < http.StatusBadRequest && !bytes.Contains(data[:min(len(data), errorWithin)], errorMember) {
 		return nil
 	}
 	var body struct {
@@ -117,13 +117,21 @@ func (a *answer) errorIn(b []byte) *protocolError {
 	if told != nil {
 		return told
 	}
+	out := internalKind
 	for _, k := range kinds {
-		if k.rpc == body.Error.Code || len(body.Error.Details) > 0 && k.reason() == body.Error.Details[0].Reason && !k.ofContext() {
-			return a.seal(newProtocolError(k, ""))
+		if k.rpc == body.Error.Code && k.rpc != internalKind.rpc || len(body.Error.Details) > 0 && k.reason() == body.Error.Details[0].Reason && !k.ofContext() {
+			out = k
+			break
 		}
 	}
-	return a.seal(refuse(a2a.ErrInternalError, ""))
+	return a.seal(newProtocolError(out, ""))
 }
+
+// Where the bindings write that an answer is an error: after the version and
+// the id of JSON-RPC.
+var errorMember = []byte(`"error":{`)
+
+const errorWithin = 256
 
 // commit sends the header of an answer that is no error.
 func (a *answer) commit(status int) {

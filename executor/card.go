@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -19,7 +20,26 @@ import (
 
 // Card gives the agent card that the server would serve below base, the
 // scheme and host that clients reach it by. The card is the caller's.
-func (s *Server) Card(base string) *a2a.AgentCard { return s.config.card(base) }
+func (s *Server) Card(base string) *a2a.AgentCard {
+	card, err := ownCard(s.config.card(base))
+	if err != nil {
+		return s.config.card(base) // not of what the options take
+	}
+	return card
+}
+
+// ownCard is a card that shares nothing with the server's.
+func ownCard(card *a2a.AgentCard) (*a2a.AgentCard, error) {
+	raw, err := json.Marshal(card)
+	if err != nil {
+		return nil, fmt.Errorf("copy card: %w", err)
+	}
+	out := &a2a.AgentCard{}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return nil, fmt.Errorf("copy card: %w", err)
+	}
+	return out, nil
+}
 
 func (c *config) card(base string) *a2a.AgentCard {
 	card := &a2a.AgentCard{

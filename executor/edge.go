@@ -311,7 +311,21 @@ func (a *answer) hand(next http.Handler, r *http.Request, body []byte) {
 	r = r.WithContext(withExchange(r.Context(), a.x))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
+	defer func() {
+		if v := recover(); v != nil {
+			a.broken(r, v)
+		}
+	}()
 	next.ServeHTTP(a, r)
+}
+
+// broken answers where a binding panicked: an interceptor can put anything into
+// a response. What is half written cannot be mended.
+func (a *answer) broken(r *http.Request, v any) {
+	err := a.panicked(r.Context(), v)
+	if !a.committed || a.streams() {
+		a.refuse(r, err)
+	}
 }
 
 // shallow is r with a header of its own, for whoever called us keeps theirs.

@@ -42,23 +42,33 @@ func (e grpcEdge) wrap(desc grpc.ServiceDesc) *grpc.ServiceDesc {
 }
 
 func (e grpcEdge) unary(m grpc.MethodDesc) grpc.MethodHandler {
-	return func(srv any, ctx context.Context, dec func(any) error, in grpc.UnaryServerInterceptor) (any, error) {
+	return func(srv any, ctx context.Context, dec func(any) error, in grpc.UnaryServerInterceptor) (res any, err error) {
 		ctx, x, refused := e.admit(ctx)
 		if refused != nil {
 			return nil, e.status(ctx, x, refused)
 		}
-		res, err := m.Handler(srv, ctx, e.decoder(x, m.MethodName, dec), in)
+		defer e.contain(ctx, x, &err)
+		res, err = m.Handler(srv, ctx, e.decoder(x, m.MethodName, dec), in)
 		return res, e.status(ctx, x, err)
 	}
 }
 
 func (e grpcEdge) stream(d grpc.StreamDesc) grpc.StreamHandler {
-	return func(srv any, ss grpc.ServerStream) error {
+	return func(srv any, ss grpc.ServerStream) (err error) {
 		ctx, x, refused := e.admit(ss.Context())
 		if refused != nil {
 			return e.status(ctx, x, refused)
 		}
+		defer e.contain(ctx, x, &err)
 		return e.status(ctx, x, d.Handler(srv, edgeStream{ss, ctx, e.decoder(x, d.StreamName, ss.RecvMsg)}))
+	}
+}
+
+// contain keeps a panic of the binding, into whose answer an interceptor can put
+// anything, from ending the program.
+func (e grpcEdge) contain(ctx context.Context, x *exchange, err *error) {
+	if v := recover(); v != nil {
+		*err = e.status(ctx, x, e.panicked(ctx, v))
 	}
 }
 

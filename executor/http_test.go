@@ -612,3 +612,34 @@ func TestOwnStoreKeepsUsersApart(t *testing.T) {
 		r.run(t, w)
 	}
 }
+
+// brokenAnswers puts what cannot be encoded into every answer.
+type brokenAnswers struct {
+	a2asrv.PassthroughCallInterceptor
+}
+
+type panicsAsJSON struct{}
+
+func (panicsAsJSON) MarshalJSON() ([]byte, error) { panic("hunter2") }
+
+func (brokenAnswers) After(_ context.Context, _ *a2asrv.CallContext, res *a2asrv.Response) error {
+	if task, ok := res.Payload.(*a2a.Task); ok {
+		res.Payload = &a2a.Task{ID: task.ID, Artifacts: []*a2a.Artifact{nil, {Parts: a2a.ContentParts{nil, a2a.NewDataPart(panicsAsJSON{})}}}}
+	}
+	return nil
+}
+
+// TestAnswersThatCannotBeEncoded: a binding that panics, or cannot encode what
+// an interceptor made of an answer, gives an internal error.
+func TestAnswersThatCannotBeEncoded(t *testing.T) {
+	t.Parallel()
+	w := serve(t, conforming(nil), executor.Interceptors(brokenAnswers{}))
+	for _, b := range bindingNames {
+		for _, op := range []string{"SendMessage", "SendStreamingMessage"} {
+			got := w.ask(t, b, request{op: op, params: say("hi", nil)})
+			if !got.failed || got.reason != "INTERNAL_ERROR" || got.data["correlationId"] == "" || strings.Contains(got.raw, "hunter2") {
+				t.Errorf("%s %s: got %+v", b, op, got)
+			}
+		}
+	}
+}

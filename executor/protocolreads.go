@@ -134,7 +134,11 @@ func (p *protocol) GetExtendedAgentCard(ctx context.Context, _ *a2a.GetExtendedA
 	if !caller.Authenticated {
 		return nil, refuse(a2a.ErrUnauthenticated, "")
 	}
-	card, err := p.extendedCard(ctx, caller, p.card(exchangeFrom(ctx).base))
+	card, err := ownCard(p.card(exchangeFrom(ctx).base))
+	if err != nil {
+		return nil, err
+	}
+	card, err = p.extendedCard(ctx, caller, card)
 	if err == nil && card == nil {
 		return nil, refuse(a2a.ErrExtendedCardNotConfigured, "")
 	}
