@@ -5,27 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"strings"
-
-	"github.com/go-playground/validator/v10"
 
 	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/internal/tags"
 )
-
-var structs = newValidator()
-
-// newValidator names fields as their JSON members.
-func newValidator() *validator.Validate {
-	v := validator.New(validator.WithRequiredStructEnabled())
-	v.RegisterTagNameFunc(func(f reflect.StructField) string {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" {
-			return ""
-		}
-		return name
-	})
-	return v
-}
 
 // Decode reads the message's first data part into the value that into points
 // to, as encoding/json would, and checks the validate tags of a struct
@@ -50,23 +33,7 @@ func (r *Request) Decode(into any) error {
 	if err := json.Unmarshal(raw, into); err != nil {
 		return misfit(raw, err)
 	}
-	return validate(target)
-}
-
-// validate checks the struct that v points to, through any number of pointers.
-// Anything else has no tags.
-func validate(v reflect.Value) error {
-	for v.Elem().Kind() == reflect.Pointer {
-		if v = v.Elem(); v.IsNil() {
-			return nil
-		}
-	}
-	err := structs.Struct(v.Interface())
-	var noStruct *validator.InvalidValidationError
-	if errors.As(err, &noStruct) {
-		return nil
-	}
-	return err
+	return tags.Check(target)
 }
 
 // misfit makes the error of a data part that encoding/json refused.

@@ -18,6 +18,7 @@ import (
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/internal/errtree"
+	"github.com/a2aexec/a2aexec/internal/runscope"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -94,7 +95,7 @@ func (r *run) awaitPublished(ctx context.Context) bool {
 // ends once the host has stored the ending, or cannot. It returns the outcome
 // for the hooks.
 func (r *run) drive(host, ctx context.Context, yield func(a2a.Event) bool) Outcome {
-	ctx = errcode.WithTable(ctx, r.table)
+	ctx = runscope.New(errcode.WithTable(ctx, r.table))
 	returned := make(chan struct{})
 	go r.handle(ctx, returned)
 

@@ -32,6 +32,7 @@ var mayImport = map[string][]string{
 	"flow":                  {"errcode", "hitl", "stream"},
 	"agent":                 {"errcode", "hitl", "stream", "flow"},
 	"agent/remote":          {"errcode", "errcode/retry", "hitl", "stream", "flow", "agent"},
+	"agent/tool":            {"errcode", "errcode/retry", "hitl", "stream", "agent"},
 	"executor":              {"errcode", "errcode/retry", "hitl", "stream", "flow", "agent"}, // retry: push notifications
 	"executor/executortest": {"errcode", "hitl", "stream", "flow", "agent", "executor"},
 }

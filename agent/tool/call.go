@@ -1,0 +1,110 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/errcode/retry"
+)
+
+// outcome is what a call came to.
+type outcome struct {
+	out Output
+	err error
+}
+
+// patiently calls the tool, and again after it has said that too much is asked
+// of it.
+func (g *guarded) patiently(ctx context.Context, args json.RawMessage) (Output, error) {
+	o := g.once(ctx, args)
+	if o.err == nil || g.maxWait == 0 || !rateLimited(ctx, o.err) {
+		return o.out, o.err
+	}
+	first := true
+	_, err := retry.Do(ctx, func(ctx context.Context) (Output, error) {
+		if !first {
+			o = g.once(ctx, args)
+		}
+		first = false
+		if o.err != nil && rateLimited(ctx, o.err) {
+			return Output{}, o.err
+		}
+		return o.out, nil // whatever else it is, it is not for here
+	}, retry.MaxAttempts(maxAttempts), retry.Budget(g.maxWait), retry.InitialDelay(time.Second))
+	if err != nil {
+		return Output{}, err
+	}
+	return o.out, o.err
+}
+
+// maxAttempts keeps a tool that asks for no delay at all from being called without end.
+const maxAttempts = 30
+
+func rateLimited(ctx context.Context, err error) bool {
+	return errcode.TableFrom(ctx).Classify(err).Code == errcode.RateLimited
+}
+
+// exited is the outcome of a tool that ended its goroutine.
+var exited = outcome{err: errcode.New(errcode.Internal, "tool_exited",
+	errcode.Message("A tool stopped without returning."))}
+
+// once calls the tool in a goroutine of its own, so that whatever it does (it
+// panics, exits, never returns) the call ends in time.
+func (g *guarded) once(ctx context.Context, args json.RawMessage) outcome {
+	call, cancel := g.bounded(ctx)
+	defer cancel()
+	done := make(chan outcome, 1)
+	go func() {
+		o := exited
+		defer func() {
+			if v := recover(); v != nil {
+				o = outcome{err: errcode.NewPanicError(v, debug.Stack())}
+			}
+			done <- o
+		}()
+		out, err := g.tool.Call(call, args)
+		o = outcome{out, err}
+	}()
+	select {
+	case o := <-done:
+		return g.timely(ctx, call, o)
+	case <-call.Done():
+		return g.timely(ctx, call, late(call, done))
+	}
+}
+
+func (g *guarded) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+	if g.timeout == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, g.timeout)
+}
+
+// grace is how long a call that was cancelled may take to return before it is
+// left behind.
+const grace = time.Second
+
+// late waits a little for a tool whose time is over.
+func late(call context.Context, done <-chan outcome) outcome {
+	t := time.NewTimer(grace)
+	defer t.Stop()
+	select {
+	case o := <-done:
+		return o
+	case <-t.C:
+		return outcome{err: context.Cause(call)}
+	}
+}
+
+// timely makes whatever failed because the call's time was over a timeout.
+func (g *guarded) timely(ctx, call context.Context, o outcome) outcome {
+	if o.err == nil || call.Err() == nil || ctx.Err() != nil {
+		return o
+	}
+	return outcome{err: fmt.Errorf("tool %s gave no answer within %v: %w",
+		line(g.spec.Name), g.timeout, context.DeadlineExceeded)}
+}

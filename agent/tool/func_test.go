@@ -1,0 +1,134 @@
+package tool_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/a2aexec/a2aexec/agent/tool"
+)
+
+type transfer struct {
+	From   string    `json:"from"             jsonschema:"the account to take from"`
+	To     []string  `json:"to"               validate:"min=1"`
+	Amount int8      `json:"amount"           validate:"gte=1"`
+	When   time.Time `json:"when,omitzero"`
+	Note   *string   `json:"note,omitempty"`
+	Target struct {
+		Bank string `json:"bank"`
+	} `json:"target"`
+}
+
+// TestFuncArguments: the typed input decides what fits, by its type and its tags.
+func TestFuncArguments(t *testing.T) {
+	t.Parallel()
+	called := 0
+	g := guard(t, tool.Func("transfer", "moves money", func(_ context.Context, in transfer) (transfer, error) {
+		called++
+		return in, nil
+	}))
+	got := map[string]string{}
+	for _, args := range []string{
+		`{}`,
+		`{"from":"a","to":["b"],"amount":1,"target":{}}`,
+		`{"from":"a","to":[1],"amount":"1","target":7}`,
+		`{"from":"a","to":["b"],"amount":300,"target":{"bank":"x"}}`,
+		`{"from":"a","to":[],"amount":0,"target":{"bank":"x"}}`,
+		`{"from":"a","to":["b"],"amount":1,"note":5,"when":"now","target":{"bank":"x"}}`,
+		`{"from":"a","to":["b"],"amount":1,"target":{"bank":"x"}}`,
+	} {
+		out, err := g.Call(request(t), json.RawMessage(args))
+		if err != nil {
+			t.Errorf("%s: got %v", args, err)
+		}
+		got[args] = out.Text
+	}
+	want := map[string]string{
+		`{}`: "Missing required argument: amount, from, target, to",
+		`{"from":"a","to":["b"],"amount":1,"target":{}}`:                                 "Missing required argument: target.bank",
+		`{"from":"a","to":[1],"amount":"1","target":7}`:                                  "Invalid argument: amount (expected integer, got string), target (expected object, got number), to.0 (expected string, got number)",
+		`{"from":"a","to":["b"],"amount":300,"target":{"bank":"x"}}`:                     "Invalid argument: amount (maximum: got 300, want 127)",
+		`{"from":"a","to":[],"amount":0,"target":{"bank":"x"}}`:                          "Invalid argument: amount (expected gte=1), to (expected min=1)",
+		`{"from":"a","to":["b"],"amount":1,"note":5,"when":"now","target":{"bank":"x"}}`: "Invalid argument: note (expected string, got number)",
+		`{"from":"a","to":["b"],"amount":1,"target":{"bank":"x"}}`:                       `{"from":"a","to":["b"],"amount":1,"target":{"bank":"x"}}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if called != 1 {
+		t.Errorf("called %d times, want 1", called)
+	}
+}
+
+// TestFuncResults: what a function returns becomes text.
+func TestFuncResults(t *testing.T) {
+	t.Parallel()
+	for want, result := range map[string]any{
+		"as it is": "as it is", `{"a":1}`: map[string]any{"a": 1}, "": nil, "[1]": []int{1}, "given": tool.Output{Text: "given"},
+	} {
+		g := guard(t, tool.Func("t", "", func(context.Context, map[string]any) (any, error) { return result, nil }))
+		if out, err := g.Call(request(t), json.RawMessage(`{"x":[]}`)); err != nil || out.Text != want {
+			t.Errorf("%v: got %+v, %v", result, out, err)
+		}
+	}
+}
+
+// TestSchemasOfOthers are schemas as other makers' servers give them.
+func TestSchemasOfOthers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ schema, args, want string }{
+		"optional (pydantic)": {
+			`{"type":"object","properties":{"n":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null}}}`,
+			`{"n":"x"}`, "Invalid argument: n (expected integer, got string)",
+		},
+		"union": {
+			`{"properties":{"n":{"oneOf":[{"type":"object","required":["a"]},{"type":"string"}]}}}`,
+			`{"n":{}}`, "Invalid argument: n (fits none of the allowed forms)",
+		},
+		"enum":       {`{"properties":{"n":{"enum":["a","b"]}}}`, `{"n":"c"}`, "Invalid argument: n (value must be one of 'a', 'b')"},
+		"definition": {`{"properties":{"n":{"$ref":"#/$defs/d"}},"$defs":{"d":{"type":"object","required":["x"]}}}`, `{"n":{}}`, "Missing required argument: n.x"},
+		"draft-07":   {`{"$schema":"http://json-schema.org/draft-07/schema#","required":["a"]}`, `{}`, "Missing required argument: a"},
+		"both":       {`{"allOf":[{"required":["a"]},{"required":["b"]}]}`, `{}`, "Missing required argument: a, b"},
+		"false":      {`{"not":{}}`, `{}`, "Invalid argument: the object ('not' failed)"},
+	} {
+		out, err := guard(t, withSchema(c.schema)).Call(request(t), json.RawMessage(c.args))
+		if err != nil || !out.IsError || out.Text != c.want {
+			t.Errorf("%s: got %+v, %v, want %q", name, out, err, c.want)
+		}
+	}
+}
+
+type schemaTool struct {
+	tool.Tool
+	schema string
+}
+
+func withSchema(schema string) tool.Tool { return schemaTool{returning(nil), schema} }
+
+func (s schemaTool) Spec() tool.Spec {
+	return tool.Spec{Name: "t", InputSchema: json.RawMessage(s.schema)}
+}
+
+// FuzzArguments: whatever a model writes and whatever a server's schema is, the
+// model gets one line, or the tool an object.
+func FuzzArguments(f *testing.F) {
+	f.Add(`{"type":"object","required":["a"]}`, `{}`)
+	f.Add(`{"anyOf":[{"type":"string"}]}`, `{"a":1}`)
+	f.Add(``, `null`)
+	f.Add(`{"$ref":"#"}`, `{"\u0000":[]}`)
+	f.Fuzz(func(t *testing.T, schema, args string) {
+		g := guard(t, withSchema(schema))
+		out, err := g.Call(tool.WithRequest(t.Context()), json.RawMessage(args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range out.Text {
+			if r < ' ' {
+				t.Fatalf("%q is more than a line", out.Text)
+			}
+		}
+	})
+}

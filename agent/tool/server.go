@@ -1,0 +1,219 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/a2aexec/a2aexec/errcode"
+)
+
+// ErrClosed is the error of a [Server] that was closed.
+var ErrClosed = errors.New("tool: the connection to the MCP server was closed by its user")
+
+// ServerOption sets one thing about a [Server].
+type ServerOption struct{ apply func(*Server) }
+
+// ConnectTimeout is how long making a connection may take. Default 30 s; 0 and
+// less are no limit.
+func ConnectTimeout(d time.Duration) ServerOption {
+	return ServerOption{func(s *Server) { s.connectTimeout = d }}
+}
+
+// KeepAlive is how often the connection is checked with a ping; one without an
+// answer closes it, and the next call makes a new one. It helps against a server
+// that hangs: nothing else tells that from one that is slow. Servers of
+// protocol version 2026-07-28 and later know no ping. Default, and 0: never.
+func KeepAlive(d time.Duration) ServerOption {
+	return ServerOption{func(s *Server) { s.keepAlive = d }}
+}
+
+// Server is a connection to an MCP server, made when it is first needed and
+// again when it broke. Any number of requests may share one; it is safe for
+// concurrent use. Close it when it is no longer needed.
+type Server struct {
+	name           string
+	dial           Dial
+	connectTimeout time.Duration
+	keepAlive      time.Duration
+	client         *mcp.Client
+
+	life context.Context //nolint:containedctx // the life of the connections, not of a call
+	end  context.CancelFunc
+	work sync.WaitGroup // connecting and watching
+
+	mu   sync.Mutex
+	link *link // the newest, nil before the first
+}
+
+// link is one connection, or the attempt to make it.
+type link struct {
+	ready   chan struct{} // closed when session or err is set
+	session *mcp.ClientSession
+	err     error
+	broken  chan struct{} // closed when a new one is needed
+	once    sync.Once
+}
+
+func (l *link) breakOff() { l.once.Do(func() { close(l.broken) }) }
+
+// NewServer makes a Server. The name is for people and programs that look at
+// failures, which come from mcp:NAME/TOOL. Nothing is connected yet, so a server that is
+// down fails the first use, not this.
+func NewServer(name string, dial Dial, opts ...ServerOption) *Server {
+	s := &Server{name: name, dial: dial, connectTimeout: 30 * time.Second}
+	for _, o := range opts {
+		if o.apply != nil {
+			o.apply(s)
+		}
+	}
+	s.client = mcp.NewClient(&mcp.Implementation{Name: "a2aexec", Version: "0.1.0"}, &mcp.ClientOptions{
+		KeepAlive: s.keepAlive, Capabilities: &mcp.ClientCapabilities{},
+	})
+	s.life, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// Close ends the connection, a child process too, and waits until it is gone.
+// Calls that run fail, and later ones with [ErrClosed].
+func (s *Server) Close() error {
+	s.mu.Lock()
+	s.end()
+	s.mu.Unlock()
+	s.work.Wait()
+	return nil
+}
+
+// Tools lists the server's tools, in the order in which it gives them. An error
+// is an [*errcode.Error] with the source mcp:NAME, around an
+// errcode.ComponentLoadError, unless ctx is done.
+func (s *Server) Tools(ctx context.Context) ([]Tool, error) {
+	var tools []Tool
+	err := s.with(ctx, func(session *mcp.ClientSession) error {
+		tools = nil
+		for t, err := range session.Tools(ctx, nil) {
+			if err != nil {
+				return err
+			}
+			bound, err := newMCPTool(s, t)
+			if err != nil {
+				return err
+			}
+			tools = append(tools, bound)
+		}
+		return nil
+	})
+	switch {
+	case err == nil:
+		return tools, nil
+	case ctx.Err() != nil:
+		return nil, fmt.Errorf("list tools of %s: %w", s.name, context.Cause(ctx))
+	}
+	failed := &errcode.ComponentLoadError{Component: "tools of " + s.name, Err: explain(s.name, err)}
+	return nil, errcode.TableFrom(ctx).Convert(failed).With(errcode.Source("mcp:" + s.name))
+}
+
+// with calls use with a session. One that turns out to be gone is replaced once:
+// the server has forgotten it, or it broke before the call was written, so
+// nothing was done.
+func (s *Server) with(ctx context.Context, use func(*mcp.ClientSession) error) error {
+	for again := true; ; again = false {
+		l, err := s.connected(ctx)
+		if err != nil {
+			return err
+		}
+		err = use(l.session)
+		if !errors.Is(err, mcp.ErrSessionMissing) && !errors.Is(err, mcp.ErrConnectionClosed) {
+			return err
+		}
+		l.breakOff()
+		if !again {
+			return err
+		}
+	}
+}
+
+// connected gives a connection that works as far as anybody knows. Callers that
+// come while one is being made share it, and its failure.
+func (s *Server) connected(ctx context.Context) (*link, error) {
+	l, err := s.current() //nolint:contextcheck // a connection belongs to no request
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-l.ready:
+		return l, l.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// current gives the newest connection, and begins one where there is none that
+// works.
+func (s *Server) current() (*link, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.life.Err() != nil {
+		return nil, ErrClosed
+	}
+	if s.link != nil {
+		select {
+		case <-s.link.broken:
+		default:
+			return s.link, nil
+		}
+	}
+	s.link = &link{ready: make(chan struct{}), broken: make(chan struct{})}
+	s.work.Add(1)
+	go s.keep(s.link)
+	return s.link, nil
+}
+
+// keep makes a connection and closes it when it broke or is no longer wanted.
+func (s *Server) keep(l *link) {
+	defer s.work.Done()
+	defer l.breakOff()
+	l.session, l.err = s.open()
+	close(l.ready)
+	if l.err != nil {
+		return
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = l.session.Wait()
+	}()
+	select {
+	case <-ended:
+	case <-l.broken:
+	case <-s.life.Done():
+	}
+	l.breakOff()
+	_ = l.session.Close()
+	<-ended
+}
+
+// open makes a connection; it belongs to no request.
+func (s *Server) open() (session *mcp.ClientSession, err error) {
+	ctx, cancel := s.life, context.CancelFunc(func() {})
+	if s.connectTimeout > 0 {
+		ctx, cancel = context.WithTimeout(ctx, s.connectTimeout)
+	}
+	defer cancel()
+	if s.dial == nil {
+		return nil, errors.New("no way to connect: dial is nil")
+	}
+	transport, err := s.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	session, err = s.client.Connect(ctx, telling(transport), nil)
+	if err != nil && s.life.Err() != nil {
+		return nil, ErrClosed
+	}
+	return session, err
+}
