@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"time"
 
@@ -66,6 +67,7 @@ func (g *guarded) once(ctx context.Context, args json.RawMessage) outcome {
 			}
 			done <- o
 		}()
+		makeRoom()
 		out, err := g.tool.Call(call, args)
 		o = outcome{out, err}
 	}()
@@ -75,6 +77,16 @@ func (g *guarded) once(ctx context.Context, args json.RawMessage) outcome {
 	case <-call.Done():
 		return g.timely(ctx, call, late(call, done))
 	}
+}
+
+// makeRoom grows the stack of a new goroutine while there is little on it to be
+// moved. Growing it step by step below a JSON decoder costs more than the rest of
+// the guard.
+//
+//go:noinline
+func makeRoom() {
+	var room [4 << 10]byte
+	runtime.KeepAlive(&room)
 }
 
 func (g *guarded) bounded(ctx context.Context) (context.Context, context.CancelFunc) {

@@ -20,4 +20,16 @@
 //
 // A tool written in Go may ask the user (hitl.Ask), which parks the task, and
 // stream (stream.FromContext). Its panics are contained.
+//
+// # The loop
+//
+// A [Loop] asks a model, calls the tools it wants and asks again, until it has an
+// answer or the limit of rounds is reached:
+//
+//	loop, err := tool.NewLoop(model, tools, tool.System("You are a teller."))
+//	…
+//	a := agent.New("bank", agent.Stream(loop.Stream))
+//
+// A [Model] has one method. The nested modules agent/tool/openai and
+// agent/tool/anthropic make one of those vendors' SDKs.
 package tool

@@ -3,10 +3,13 @@ package tool_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/a2aexec/a2aexec/agent/tool"
 )
@@ -129,6 +132,42 @@ func FuzzArguments(f *testing.F) {
 			if r < ' ' {
 				t.Fatalf("%q is more than a line", out.Text)
 			}
+		}
+	})
+}
+
+// TestPlainSchemas: what is recognised without the validator is what that takes.
+// The other form of the schema, which is not plain, asks it each time.
+func TestPlainSchemas(t *testing.T) {
+	t.Parallel()
+	types := rapid.SampledFrom([]string{
+		`{}`, `{"type":"string","title":"x"}`, `{"type":"integer"}`, `{"type":"number"}`, `{"type":["null","boolean"]}`,
+		`{"type":"array"}`, `{"type":"object"}`, `{"enum":[1]}`, `true`, `false`,
+	})
+	values := rapid.SampledFrom([]string{
+		`"s"`, `"\"}"`, `1`, `-1.0`, `1e2`, `true`, `null`, `[1,{"a":"]"}]`, `{ "b" : ["}"] }`, `[]`, ` {} `, "\t0\n",
+	})
+	names := rapid.SampledFrom([]string{"a", "b", "c", "ä"})
+	rapid.Check(t, func(r *rapid.T) {
+		members := func(of *rapid.Generator[string]) string {
+			var out []string
+			for range rapid.IntRange(0, 4).Draw(r, "n") {
+				out = append(out, fmt.Sprintf("%q : %s", names.Draw(r, "name"), of.Draw(r, "value")))
+			}
+			return strings.Join(out, " , ")
+		}
+		required, err := json.Marshal(rapid.SliceOfDistinct(names, rapid.ID).Draw(r, "required"))
+		if err != nil {
+			r.Fatal(err)
+		}
+		schema := fmt.Sprintf(`"type":"object","properties":{%s},"required":%s,"additionalProperties":%t`,
+			members(types), required, rapid.Bool().Draw(r, "open"))
+		args := json.RawMessage(" { " + members(values) + " } ")
+		ctx := t.Context()
+		got, err := guard(t, withSchema("{"+schema+"}")).Call(ctx, args)
+		want, errWant := guard(t, withSchema(`{"maxProperties":99,`+schema+"}")).Call(ctx, args)
+		if err != nil || errWant != nil || got != want {
+			r.Fatalf("%s\n%s\ngot %+v %v, want %+v %v", schema, args, got, err, want, errWant)
 		}
 	})
 }

@@ -66,8 +66,9 @@ func guard(t Tool, s guardSettings) (*guarded, error) {
 	if _, own := t.(*funcTool); own && err != nil {
 		return nil, fmt.Errorf("tool %q: %w", spec.Name, err)
 	}
+	source := sourceOf(t, spec.Name)
 	return &guarded{
-		guardSettings: s, tool: t, spec: spec, checker: c, source: sourceOf(t, spec.Name),
+		guardSettings: s, tool: t, spec: spec, checker: c, source: source, key: strikeKey{source},
 		unavailable: fmt.Sprintf("Upstream tool '%s' temporarily unavailable. Retry may succeed.", line(spec.Name)),
 	}, nil
 }
@@ -96,6 +97,7 @@ type guarded struct {
 	spec        Spec
 	checker     checker
 	source      string
+	key         any // of its strikes
 	unavailable string
 }
 
@@ -114,7 +116,7 @@ func (g *guarded) Call(ctx context.Context, args json.RawMessage) (Output, error
 	if fault != "" {
 		return Output{Text: fault, IsError: true}, nil
 	}
-	s := strikesIn(ctx, g.source, g.strikes)
+	s := strikesIn(ctx, g.key, g.strikes)
 	if err := s.take(ctx); err != nil {
 		if ctx.Err() != nil {
 			return Output{}, g.stopped(ctx)

@@ -28,8 +28,8 @@ type strikes struct {
 	change chan struct{} // closed when a permit came back or the last was kept; nil if nobody waits
 }
 
-func strikesIn(ctx context.Context, source string, limit int) *strikes {
-	return runscope.Value(ctx, strikeKey{source}, func() *strikes { return &strikes{limit: limit} })
+func strikesIn(ctx context.Context, key any, limit int) *strikes {
+	return runscope.Value(ctx, key, func() *strikes { return &strikes{limit: limit} })
 }
 
 // take waits for a permit. It returns the error of the tool's last failure
