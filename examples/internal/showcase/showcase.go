@@ -89,6 +89,7 @@ var scenarios = map[string]scenario{
 	"slow":             slow,
 	"deaf":             deaf,
 	"empty":            empty,
+	"tool":             tools,
 }
 
 func answer(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
