@@ -30,6 +30,6 @@
 //	…
 //	a := agent.New("bank", agent.Stream(loop.Stream))
 //
-// A [Model] has one method. The nested modules agent/tool/openai and
-// agent/tool/anthropic make one of those vendors' SDKs.
+// A [Model] has one method. The nested modules agent/tool/openaimodel and
+// agent/tool/anthropicmodel make one of those vendors' SDKs.
 package tool

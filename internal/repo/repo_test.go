@@ -23,18 +23,20 @@ const (
 // mayImport is the one way that imports go: each package may use those that
 // are listed for it, and internal ones.
 var mayImport = map[string][]string{
-	"errcode":               {},
-	"hitl":                  {"errcode"},
-	"stream":                {},
-	"errcode/blueprint":     {"errcode", "hitl"},
-	"errcode/retry":         {"errcode", "hitl"},
-	"errcode/catalog":       {"errcode"},
-	"flow":                  {"errcode", "hitl", "stream"},
-	"agent":                 {"errcode", "hitl", "stream", "flow"},
-	"agent/remote":          {"errcode", "errcode/retry", "hitl", "stream", "flow", "agent"},
-	"agent/tool":            {"errcode", "errcode/retry", "hitl", "stream", "agent"},
-	"executor":              {"errcode", "errcode/retry", "hitl", "stream", "flow", "agent"}, // retry: push notifications
-	"executor/executortest": {"errcode", "hitl", "stream", "flow", "agent", "executor"},
+	"errcode":                   {},
+	"hitl":                      {"errcode"},
+	"stream":                    {},
+	"errcode/blueprint":         {"errcode", "hitl"},
+	"errcode/retry":             {"errcode", "hitl"},
+	"errcode/catalog":           {"errcode"},
+	"flow":                      {"errcode", "hitl", "stream"},
+	"agent":                     {"errcode", "hitl", "stream", "flow"},
+	"agent/remote":              {"errcode", "errcode/retry", "hitl", "stream", "flow", "agent"},
+	"agent/tool":                {"errcode", "errcode/retry", "hitl", "stream", "agent"},
+	"executor":                  {"errcode", "errcode/retry", "hitl", "stream", "flow", "agent"}, // retry: push notifications
+	"executor/executortest":     {"errcode", "hitl", "stream", "flow", "agent", "executor"},
+	"agent/tool/openaimodel":    {"errcode", "agent/tool"},
+	"agent/tool/anthropicmodel": {"errcode", "agent/tool"},
 }
 
 // convertsA2A are the files outside of executor that may name the protocol's
