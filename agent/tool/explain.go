@@ -29,6 +29,9 @@ func explain(component string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
+	if _, panicked := errtree.As[*errcode.PanicError](err); panicked {
+		return err
+	}
 	if e, ok := errtree.As[*url.Error](err); ok {
 		return &errcode.ComponentInvokeError{Component: component, Err: e}
 	}

@@ -1,17 +1,20 @@
 package tool_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/a2aexec/a2aexec/agent/tool"
 	"github.com/a2aexec/a2aexec/errcode"
@@ -129,10 +132,16 @@ func TestListOfAServerThatIsDown(t *testing.T) {
 		dial tool.Dial
 		code errcode.Code
 	}{
-		"refused": {tool.HTTP(refusing(t), nil), errcode.UpstreamUnavailable},
-		"nil":     {nil, errcode.UpstreamUnavailable},
+		"refused":    {tool.HTTP(refusing(t), nil), errcode.UpstreamUnavailable},
+		"nil":        {nil, errcode.UpstreamUnavailable},
+		"no program": {tool.Stdio(func() *exec.Cmd { return exec.Command("/no/such/program") }), errcode.UpstreamUnavailable},
+		"ends":       {tool.Stdio(func() *exec.Cmd { return exec.Command("true") }), errcode.UpstreamUnavailable},
+		"mute":       {tool.Stdio(func() *exec.Cmd { return exec.Command("sleep", "60") }), errcode.UpstreamTimeout},
+		"panics":     {func(context.Context) (mcp.Transport, error) { panic("x") }, errcode.Internal},
+		"nothing":    {func(context.Context) (mcp.Transport, error) { return nil, nil }, errcode.UpstreamUnavailable}, //nolint:nilnil // the test's point
+		"no command": {tool.Stdio(func() *exec.Cmd { return nil }), errcode.Internal},
 	} {
-		s := tool.NewServer("MCP-001", c.dial)
+		s := tool.NewServer("MCP-001", c.dial, tool.ConnectTimeout(5*soon), tool.KeepAlive(time.Minute))
 		closed(t, s)
 		_, err := s.Tools(t.Context())
 		expectEscape(t, err, c.code, "", "mcp:MCP-001", 0)
@@ -383,5 +392,53 @@ func TestServerRestarted(t *testing.T) {
 	o.all.Store(&serve)
 	if out, err := balance.Call(request(t), json.RawMessage(anAccount)); err != nil || out.IsError {
 		t.Errorf("got %+v, %v", out, err)
+	}
+}
+
+// TestChildThatDoesNotRead: writing to it blocks, whatever the context says. The
+// calls are left behind, and Close gets rid of all.
+func TestChildThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	s, _ := child(t)
+	balance := guardedTool(t, s, "balance", tool.Timeout(5*soon), tool.Strikes(2))
+	stop := guardedTool(t, s, "stop", tool.Timeout(10*soon))
+	if out, err := stop.Call(request(t), nil); err != nil || !out.IsError {
+		t.Fatalf("got %+v, %v", out, err)
+	}
+	args := json.RawMessage(fmt.Sprintf(`{"account_id":%q}`, strings.Repeat("x", 1<<20)))
+	ctx := request(t)
+	if out, err := balance.Call(ctx, args); err != nil || !out.IsError {
+		t.Errorf("got %+v, %v", out, err)
+	}
+	_, err := balance.Call(ctx, args)
+	expectEscape(t, err, errcode.UpstreamTimeout, "deadline_exceeded", "mcp:MCP-001/balance", 1)
+	if out, err := guardedTool(t, s, "balance").Call(request(t), args); err != nil || out.IsError {
+		t.Errorf("the next request: got %.200v, %v", out, err)
+	}
+}
+
+// TestCloseWhileCalled ends what runs; later calls fail.
+func TestCloseWhileCalled(t *testing.T) {
+	t.Parallel()
+	stdio, _ := child(t)
+	for name, s := range map[string]*tool.Server{"stdio": stdio, "HTTP": newHTTP(t).Server} {
+		hang := guardedTool(t, s, "hang", tool.Strikes(1))
+		done := make(chan error)
+		go func() {
+			_, err := hang.Call(request(t), nil)
+			done <- err
+		}()
+		go func() { done <- s.Close() }()
+		for range 2 {
+			if err := <-done; err != nil && !errcode.Is(err, errcode.UpstreamUnavailable) {
+				t.Errorf("%s: got %v", name, err)
+			}
+		}
+		if _, err := hang.Call(request(t), nil); !errors.Is(err, tool.ErrClosed) {
+			t.Errorf("%s: afterwards: got %v, want %v", name, err, tool.ErrClosed)
+		}
+		if _, err := s.Tools(t.Context()); !errors.Is(err, tool.ErrClosed) {
+			t.Errorf("%s: list: got %v, want %v", name, err, tool.ErrClosed)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -54,9 +55,26 @@ type Server struct {
 type link struct {
 	ready   chan struct{} // closed when session or err is set
 	session *mcp.ClientSession
+	conn    mcp.Connection // below the session
 	err     error
 	broken  chan struct{} // closed when a new one is needed
 	once    sync.Once
+}
+
+// use calls f with the session. A call that does not end with its context (a child
+// process that reads nothing blocks the writer) shows that the connection is of no
+// use any more.
+func (l *link) use(ctx context.Context, f func(*mcp.ClientSession) error) error {
+	ended := make(chan struct{})
+	defer close(ended)
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-ended:
+		case <-time.After(grace / 2):
+			l.breakOff()
+		}
+	})()
+	return f(l.session)
 }
 
 func (l *link) breakOff() { l.once.Do(func() { close(l.broken) }) }
@@ -126,7 +144,7 @@ func (s *Server) with(ctx context.Context, use func(*mcp.ClientSession) error) e
 		if err != nil {
 			return err
 		}
-		err = use(l.session)
+		err = l.use(ctx, use)
 		if !errors.Is(err, mcp.ErrSessionMissing) && !errors.Is(err, mcp.ErrConnectionClosed) {
 			return err
 		}
@@ -177,7 +195,7 @@ func (s *Server) current() (*link, error) {
 func (s *Server) keep(l *link) {
 	defer s.work.Done()
 	defer l.breakOff()
-	l.session, l.err = s.open()
+	l.session, l.conn, l.err = s.open()
 	close(l.ready)
 	if l.err != nil {
 		return
@@ -193,27 +211,56 @@ func (s *Server) keep(l *link) {
 	case <-s.life.Done():
 	}
 	l.breakOff()
+	_ = l.conn.Close() // first, for the session waits for calls that nobody answers
 	_ = l.session.Close()
 	<-ended
 }
 
 // open makes a connection; it belongs to no request.
-func (s *Server) open() (session *mcp.ClientSession, err error) {
+func (s *Server) open() (session *mcp.ClientSession, conn mcp.Connection, err error) {
+	defer func() {
+		if v := recover(); v != nil { // dial and the transport are the user's
+			session, conn, err = nil, nil, errcode.NewPanicError(v, debug.Stack())
+		}
+	}()
 	ctx, cancel := s.life, context.CancelFunc(func() {})
 	if s.connectTimeout > 0 {
 		ctx, cancel = context.WithTimeout(ctx, s.connectTimeout)
 	}
 	defer cancel()
 	if s.dial == nil {
-		return nil, errors.New("no way to connect: dial is nil")
+		return nil, nil, errors.New("no way to connect: dial is nil")
 	}
 	transport, err := s.dial(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	session, err = s.client.Connect(ctx, telling(transport), nil)
-	if err != nil && s.life.Err() != nil {
-		return nil, ErrClosed
+	if transport == nil {
+		return nil, nil, errors.New("no way to connect: dial gave no transport")
 	}
-	return session, err
+	held := &holder{Transport: telling(transport)}
+	session, err = s.client.Connect(ctx, held, nil)
+	switch {
+	case err == nil:
+		return session, held.conn, nil
+	case held.conn != nil:
+		_ = held.conn.Close()
+	}
+	if s.life.Err() != nil {
+		err = ErrClosed
+	}
+	return nil, nil, err
+}
+
+// holder keeps the connection that its transport makes.
+type holder struct {
+	mcp.Transport
+	conn mcp.Connection
+}
+
+// Connect implements mcp.Transport.
+func (h *holder) Connect(ctx context.Context) (mcp.Connection, error) {
+	conn, err := h.Transport.Connect(ctx)
+	h.conn = conn
+	return conn, err
 }

@@ -106,10 +106,10 @@ func (m *Model) streamed(ctx context.Context, params anthropic.MessageNewParams,
 }
 
 func (m *Model) response(ctx context.Context, msg *anthropic.Message) (tool.ModelResponse, error) {
-	switch msg.StopReason {
-	case anthropic.StopReasonRefusal:
+	if msg.StopReason == anthropic.StopReasonRefusal {
 		return tool.ModelResponse{}, m.failed(ctx, refused(msg))
-	case "":
+	}
+	if msg.StopReason == "" {
 		return tool.ModelResponse{}, m.failed(ctx, errCutOff)
 	}
 	res := tool.ModelResponse{

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -224,7 +225,7 @@ func TestStreaming(t *testing.T) {
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	half := []string{start, begin(0, `{"type":"text","text":""}`), textDelta(0, "Hel")}
-	then := func(more ...string) http.HandlerFunc { return events(append(half[:len(half):len(half)], more...)...) }
+	then := func(more ...string) http.HandlerFunc { return events(append(slices.Clip(half), more...)...) }
 	failing := func(kind string) string {
 		return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":"the private text of the vendor"}}`, kind)
 	}
