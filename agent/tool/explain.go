@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/internal/errtree"
 )
 
@@ -27,6 +28,9 @@ const (
 // the component, around the cause where the library kept it.
 func explain(component string, err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if hitl.Find(err) != nil {
 		return err
 	}
 	if _, panicked := errtree.As[*errcode.PanicError](err); panicked {

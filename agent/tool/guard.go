@@ -36,10 +36,10 @@ import (
 //   - Everything else is returned with the source, a panic as an
 //     errcode.PanicError.
 //
-// A returned error is an [*errcode.Error] but for questions and an ended ctx. The
-// result has no schema of its own when the tool's cannot be compiled: then any
-// object is taken. Guarding a guarded tool changes nothing. The error of Guard
-// is a bad option or a bad tool.
+// A returned error is an [*errcode.Error] but for questions and an ended ctx. A
+// schema of another's tool that cannot be compiled is not checked: any object is
+// taken. Guarding a guarded tool changes nothing. The error of Guard tells of a bad
+// option or a bad tool.
 func Guard(t Tool, opts ...GuardOption) (Tool, error) {
 	s, err := newGuardSettings(opts)
 	if err != nil {

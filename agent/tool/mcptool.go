@@ -41,6 +41,7 @@ func (t *mcpTool) Call(ctx context.Context, args json.RawMessage) (Output, error
 	if len(args) == 0 { // called without the guard
 		args = emptyObject
 	}
+	ctx = context.WithValue(ctx, callingKey{}, calling{t.spec.Name, args})
 	var res *mcp.CallToolResult
 	err := t.server.with(ctx, func(session *mcp.ClientSession) (err error) {
 		res, err = session.CallTool(ctx, &mcp.CallToolParams{Name: t.spec.Name, Arguments: args})

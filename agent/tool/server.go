@@ -36,6 +36,11 @@ func KeepAlive(d time.Duration) ServerOption {
 // Server is a connection to an MCP server, made when it is first needed and
 // again when it broke. Any number of requests may share one; it is safe for
 // concurrent use. Close it when it is no longer needed.
+//
+// A question of the server to a call (elicitation) parks the task, as one with
+// hitl.Ask does, and one by URL as a question for credentials. The next message
+// answers with an object that fits the schema, or with the value of the only
+// member that is asked for; {"action": "decline"} declines.
 type Server struct {
 	name           string
 	dial           Dial
@@ -90,7 +95,9 @@ func NewServer(name string, dial Dial, opts ...ServerOption) *Server {
 		}
 	}
 	s.client = mcp.NewClient(&mcp.Implementation{Name: "a2aexec", Version: "0.1.0"}, &mcp.ClientOptions{
-		KeepAlive: s.keepAlive, Capabilities: &mcp.ClientCapabilities{},
+		KeepAlive: s.keepAlive, ElicitationHandler: s.elicit, Capabilities: &mcp.ClientCapabilities{
+			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}},
+		},
 	})
 	s.life, s.end = context.WithCancel(context.Background())
 	return s

@@ -1,0 +1,159 @@
+package tool
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/a2aexec/a2aexec/hitl"
+)
+
+// A question of an MCP server (elicitation) to a call becomes one to the user: the
+// task is parked, and after the answer the call is made again and answered with
+// it. A question by URL is one for credentials.
+
+// calling is the call that a question belongs to.
+type calling struct {
+	tool string
+	args json.RawMessage
+}
+
+type callingKey struct{}
+
+// elicit answers a question of the server from what the user said, or asks. Servers
+// of older protocols ask outside of any call; nobody can be asked there.
+func (s *Server) elicit(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	asker, ok := hitl.AskerFrom(ctx)
+	c, called := ctx.Value(callingKey{}).(calling)
+	if !ok || !called {
+		return &mcp.ElicitResult{Action: "cancel"}, nil
+	}
+	schema, err := json.Marshal(req.Params.RequestedSchema)
+	if err != nil {
+		return nil, err
+	}
+	id, answer, answered, err := asker.Answer(ctx, s.questionKey(c, req.Params, schema))
+	if err != nil {
+		return nil, fmt.Errorf("look up answer to %s: %w", s.name, err)
+	}
+	if !answered {
+		return nil, s.question(id, req.Params, "")
+	}
+	if req.Params.URL != "" {
+		return &mcp.ElicitResult{Action: actionOf(answer, "accept")}, nil
+	}
+	res, fault := readAnswer(answer, schema)
+	if fault != "" {
+		return nil, s.question(id, req.Params, fault)
+	}
+	return res, nil
+}
+
+// questionKey is the same for the same question of the same call, so that a consent
+// to one call is none to another.
+func (s *Server) questionKey(c calling, p *mcp.ElicitParams, schema []byte) string {
+	h := sha256.New()
+	for _, part := range []string{c.tool, string(c.args), p.Message, p.URL, string(schema)} {
+		_, _ = fmt.Fprintf(h, "%d:%s", len(part), part)
+	}
+	return fmt.Sprintf("mcp:%s/%s/%x", s.name, c.tool, h.Sum(nil)[:8])
+}
+
+func (s *Server) question(id string, p *mcp.ElicitParams, fault string) *hitl.Interrupt {
+	opts := []hitl.Option{hitl.ID(id)}
+	switch {
+	case p.URL != "":
+		opts = append(opts, hitl.AuthURL(p.URL), hitl.AuthProvider(s.name))
+	case fault != "":
+		opts = append(opts, hitl.Payload(map[string]any{
+			"schema":     p.RequestedSchema,
+			"violations": []any{map[string]any{"field": "", "expected": "an answer that fits the schema", "message": fault}},
+		}))
+	default:
+		opts = append(opts, hitl.Payload(map[string]any{"schema": p.RequestedSchema}))
+	}
+	return hitl.InputRequired(p.Message, opts...)
+}
+
+// readAnswer makes the user's answer fit the schema, or says why it does not.
+func readAnswer(answer any, schema json.RawMessage) (*mcp.ElicitResult, string) {
+	if action := actionOf(answer, ""); action != "" {
+		return &mcp.ElicitResult{Action: action}, ""
+	}
+	raw, err := json.Marshal(answer)
+	if err != nil {
+		return nil, "The answer is no JSON."
+	}
+	text, isText := asText(raw)
+	if isText {
+		raw = fromText(text, schema)
+	}
+	if string(schema) == "null" {
+		schema = nil
+	}
+	c, err := newChecker(schema)
+	if err != nil {
+		c = checker{} // for the server to judge
+	}
+	raw, fault := c.check(raw)
+	if fault != "" {
+		return nil, fault
+	}
+	res := &mcp.ElicitResult{Action: "accept"}
+	if err := json.Unmarshal(raw, &res.Content); err != nil {
+		return nil, "The answer is no JSON object."
+	}
+	return res, ""
+}
+
+// actionOf reads an answer that is an action and nothing else.
+func actionOf(answer any, otherwise string) string {
+	if raw, ok := answer.(json.RawMessage); ok {
+		answer = nil
+		_ = json.Unmarshal(raw, &answer)
+	}
+	if s, ok := answer.(string); ok {
+		_ = json.Unmarshal([]byte(s), &answer)
+	}
+	if m, ok := answer.(map[string]any); ok && len(m) == 1 && (m["action"] == "decline" || m["action"] == "cancel") {
+		action, _ := m["action"].(string)
+		return action
+	}
+	return otherwise
+}
+
+func asText(raw json.RawMessage) (text string, ok bool) {
+	return text, json.Unmarshal(raw, &text) == nil
+}
+
+// fromText makes an object of an answer in words: one that is written out, or the
+// value of the only member that is asked for.
+func fromText(text string, schema json.RawMessage) json.RawMessage {
+	var written map[string]any
+	if json.Unmarshal([]byte(text), &written) == nil {
+		return json.RawMessage(text)
+	}
+	var asked struct {
+		Properties map[string]struct {
+			Type string `json:"type"`
+		} `json:"properties"`
+	}
+	if json.Unmarshal(schema, &asked) != nil || len(asked.Properties) != 1 {
+		return emptyObject
+	}
+	name := slices.Collect(maps.Keys(asked.Properties))[0]
+	var value any = text
+	if asked.Properties[name].Type != "string" && json.Unmarshal([]byte(text), &value) != nil {
+		value = text
+	}
+	raw, err := json.Marshal(map[string]any{name: value})
+	if err != nil {
+		return emptyObject
+	}
+	return raw
+}
