@@ -182,13 +182,18 @@ func mcpOverHTTP(t *testing.T) http.HandlerFunc {
 // guardedTool finds a tool of the server and guards it.
 func guardedTool(t *testing.T, s *tool.Server, name string, opts ...tool.GuardOption) tool.Tool {
 	t.Helper()
+	return guard(t, toolNamed(t, s, name), opts...)
+}
+
+func toolNamed(t *testing.T, s *tool.Server, name string) tool.Tool {
+	t.Helper()
 	tools, err := s.Tools(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, candidate := range tools {
 		if candidate.Spec().Name == name {
-			return guard(t, candidate, opts...)
+			return candidate
 		}
 	}
 	t.Fatalf("no tool %s", name)

@@ -184,7 +184,9 @@ func TestTextIsStreamed(t *testing.T) {
 	})
 	tools := []tool.Tool{named("fine", func(context.Context) (string, error) { return "", nil })}
 	for _, opts := range [][]executortest.Option{nil, {executortest.Blocking()}} {
-		executortest.Run(t, agent.New("a", agent.Stream(loop(t, m, tools).Stream)), "x", opts...).AssertText(t, "Let me see.\n\n12.")
+		got := executortest.Run(t, agent.New("a", agent.Stream(loop(t, m, tools).Stream)), "x", opts...)
+		got.AssertCompleted(t)
+		got.AssertText(t, "Let me see.\n\n12.")
 	}
 	quiet := loop(t, script(calls("fine"), says("12.")), tools, tool.Silent())
 	executortest.Run(t, agent.New("a", agent.Stream(quiet.Stream)), "x").AssertText(t, "12.")
