@@ -44,7 +44,7 @@ func serveChild(file string) int {
 		if err := errors.Join(err, f.Close()); err != nil {
 			os.Exit(3)
 		}
-	})
+	}, nil)
 	add := func(name string, f func()) {
 		mcp.AddTool(s, &mcp.Tool{Name: name}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
 			f()
@@ -66,8 +66,9 @@ type account struct {
 	Amount int    `json:"amount,omitempty" jsonschema:"how much"`
 }
 
-// mcpServer is a real server; count is called for each call of a tool.
-func mcpServer(count func()) *mcp.Server {
+// mcpServer is a real server; count is called for each call of a tool, and what
+// hangs ends with over.
+func mcpServer(count func(), over <-chan struct{}) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "bank", Version: "v1"}, nil)
 	s.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -85,7 +86,10 @@ func mcpServer(count func()) *mcp.Server {
 		return nil, nil, errors.New("no account 4711, tried with password=hunter2")
 	})
 	mcp.AddTool(s, &mcp.Tool{Name: "hang"}, func(ctx context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
-		<-ctx.Done()
+		select {
+		case <-ctx.Done():
+		case <-over:
+		}
 		return nil, nil, ctx.Err()
 	})
 	return s
@@ -138,7 +142,8 @@ func (o *overHTTP) answer(f http.HandlerFunc) { o.replace.Store(&f) }
 func newHTTP(t *testing.T) *overHTTP {
 	t.Helper()
 	o := &overHTTP{}
-	serve := mcpOverHTTP(t)
+	over := make(chan struct{})
+	serve := mcpOverHTTP(t, over)
 	o.web = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -160,6 +165,7 @@ func newHTTP(t *testing.T) *overHTTP {
 		serve(w, r)
 	}))
 	t.Cleanup(o.web.Close)
+	t.Cleanup(func() { close(over) }) // a server waits for its tools before it closes
 	client := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(client.CloseIdleConnections)
 	o.Server = tool.NewServer("MCP-001", tool.HTTP(o.web.URL, client))
@@ -168,9 +174,9 @@ func newHTTP(t *testing.T) *overHTTP {
 }
 
 // mcpOverHTTP is a new server with no sessions.
-func mcpOverHTTP(t *testing.T) http.HandlerFunc {
+func mcpOverHTTP(t *testing.T, over <-chan struct{}) http.HandlerFunc {
 	t.Helper()
-	s := mcpServer(func() {})
+	s := mcpServer(func() {}, over)
 	t.Cleanup(func() {
 		for session := range s.Sessions() {
 			_ = session.Close()

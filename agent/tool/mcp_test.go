@@ -70,7 +70,8 @@ func TestThreeStrikesOverHTTP(t *testing.T) {
 				t.Errorf("the server got %d calls, want 3", n)
 			}
 			o.replace.Store(nil)
-			if out, err := balance.Call(request(t), json.RawMessage(anAccount)); err != nil || out.Text != "balance of a: 12" {
+			patient := guardedTool(t, o.Server, "balance")
+			if out, err := patient.Call(request(t), json.RawMessage(anAccount)); err != nil || out.Text != "balance of a: 12" {
 				t.Errorf("the next request, the server well again: got %+v, %v", out, err)
 			}
 		})
@@ -200,7 +201,7 @@ func TestChildProcess(t *testing.T) {
 func TestOKOverEachTransport(t *testing.T) {
 	t.Parallel()
 	stdio, _ := child(t)
-	inProcess := tool.NewServer("MCP-001", tool.InProcess(mcpServer(func() {})))
+	inProcess := tool.NewServer("MCP-001", tool.InProcess(mcpServer(func() {}, nil)))
 	closed(t, inProcess)
 	for name, s := range map[string]*tool.Server{"stdio": stdio, "HTTP": newHTTP(t).Server, "in process": inProcess} {
 		balance := guardedTool(t, s, "balance")
@@ -388,7 +389,7 @@ func TestServerRestarted(t *testing.T) {
 	t.Parallel()
 	o := newHTTP(t)
 	balance := guardedTool(t, o.Server, "balance")
-	serve := mcpOverHTTP(t)
+	serve := mcpOverHTTP(t, nil)
 	o.all.Store(&serve)
 	if out, err := balance.Call(request(t), json.RawMessage(anAccount)); err != nil || out.IsError {
 		t.Errorf("got %+v, %v", out, err)
@@ -406,7 +407,7 @@ func TestChildThatDoesNotRead(t *testing.T) {
 		t.Fatalf("got %+v, %v", out, err)
 	}
 	more := json.RawMessage(fmt.Sprintf(`{"account_id":%q}`, strings.Repeat("x", 128<<10))) // than a pipe holds
-	for wait := 5 * soon; ; wait *= 2 { // however slow the machine is
+	for wait := 5 * soon; ; wait *= 2 {                                                     // however slow the machine is
 		out, err := guard(t, balance, tool.Timeout(wait)).Call(request(t), more)
 		if err != nil {
 			t.Fatal(err)

@@ -43,7 +43,7 @@ func (t *mcpTool) Call(ctx context.Context, args json.RawMessage) (Output, error
 	}
 	ctx = context.WithValue(ctx, callingKey{}, calling{t.spec.Name, args})
 	var res *mcp.CallToolResult
-	err := t.server.with(ctx, func(session *mcp.ClientSession) (err error) {
+	err := t.server.with(ctx, func(ctx context.Context, session *mcp.ClientSession) (err error) {
 		res, err = session.CallTool(ctx, &mcp.CallToolParams{Name: t.spec.Name, Arguments: args})
 		return err
 	})

@@ -62,27 +62,38 @@ type link struct {
 	session *mcp.ClientSession
 	conn    mcp.Connection // below the session
 	err     error
-	broken  chan struct{} // closed when a new one is needed
-	once    sync.Once
+
+	life     context.Context //nolint:containedctx // done when a new one is needed
+	breakOff context.CancelFunc
+	calls    context.Context //nolint:containedctx // done when its calls are given up
+	giveUp   context.CancelFunc
 }
 
-// use calls f with the session. A call that does not end with its context (a child
-// process that reads nothing blocks the writer) shows that the connection is of no
-// use any more.
-func (l *link) use(ctx context.Context, f func(*mcp.ClientSession) error) error {
+// errBroken is the error of a call whose connection was given up while it ran.
+var errBroken = errors.New("the connection was closed while the call ran")
+
+// use calls f with the session. When the connection is given up, the call is
+// cancelled. A call that does not end with its context (a child process that reads
+// nothing blocks the writer) shows that the connection is of no use any more.
+func (l *link) use(ctx context.Context, f func(context.Context, *mcp.ClientSession) error) error {
+	call, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(l.calls, cancel)() //nolint:contextcheck // the connection's life, beside that of the call
 	ended := make(chan struct{})
 	defer close(ended)
-	defer context.AfterFunc(ctx, func() {
+	defer context.AfterFunc(call, func() {
 		select {
 		case <-ended:
 		case <-time.After(grace / 2):
 			l.breakOff()
 		}
 	})()
-	return f(l.session)
+	err := f(call, l.session)
+	if errors.Is(err, context.Canceled) && l.calls.Err() != nil && ctx.Err() == nil {
+		return errBroken
+	}
+	return err
 }
-
-func (l *link) breakOff() { l.once.Do(func() { close(l.broken) }) }
 
 // NewServer makes a Server. The name is for people and programs that look at
 // failures, which come from mcp:NAME/TOOL. Nothing is connected yet, so a server that is
@@ -118,7 +129,7 @@ func (s *Server) Close() error {
 // errcode.ComponentLoadError, unless ctx is done.
 func (s *Server) Tools(ctx context.Context) ([]Tool, error) {
 	var tools []Tool
-	err := s.with(ctx, func(session *mcp.ClientSession) error {
+	err := s.with(ctx, func(ctx context.Context, session *mcp.ClientSession) error {
 		tools = nil
 		for t, err := range session.Tools(ctx, nil) {
 			if err != nil {
@@ -145,7 +156,7 @@ func (s *Server) Tools(ctx context.Context) ([]Tool, error) {
 // with calls use with a session. One that turns out to be gone is replaced once:
 // the server has forgotten it, or it broke before the call was written, so
 // nothing was done.
-func (s *Server) with(ctx context.Context, use func(*mcp.ClientSession) error) error {
+func (s *Server) with(ctx context.Context, use func(context.Context, *mcp.ClientSession) error) error {
 	for again := true; ; again = false {
 		l, err := s.connected(ctx)
 		if err != nil {
@@ -185,14 +196,12 @@ func (s *Server) current() (*link, error) {
 	if s.life.Err() != nil {
 		return nil, ErrClosed
 	}
-	if s.link != nil {
-		select {
-		case <-s.link.broken:
-		default:
-			return s.link, nil
-		}
+	if s.link != nil && s.link.life.Err() == nil {
+		return s.link, nil
 	}
-	s.link = &link{ready: make(chan struct{}), broken: make(chan struct{})}
+	s.link = &link{ready: make(chan struct{})}
+	s.link.life, s.link.breakOff = context.WithCancel(s.life)
+	s.link.calls, s.link.giveUp = context.WithCancel(context.WithoutCancel(s.life))
 	s.work.Add(1)
 	go s.keep(s.link)
 	return s.link, nil
@@ -213,9 +222,9 @@ func (s *Server) keep(l *link) {
 		_ = l.session.Wait()
 	}()
 	select {
-	case <-ended:
-	case <-l.broken:
-	case <-s.life.Done():
+	case <-ended: // and all calls with it, each with its own error
+	case <-l.life.Done():
+		l.giveUp()
 	}
 	l.breakOff()
 	_ = l.conn.Close() // first, for the session waits for calls that nobody answers
