@@ -37,6 +37,8 @@ var mayImport = map[string][]string{
 	"executor/executortest":     {"errcode", "hitl", "stream", "flow", "agent", "executor"},
 	"agent/tool/openaimodel":    {"errcode", "agent/tool"},
 	"agent/tool/anthropicmodel": {"errcode", "agent/tool"},
+	"executor/storetest":        {},
+	"executor/sqlstore":         {"flow"},
 }
 
 // convertsA2A are the files outside of executor that may name the protocol's

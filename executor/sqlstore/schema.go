@@ -1,0 +1,46 @@
+package sqlstore
+
+// migrations are the steps from an empty database to the current schema, each
+// some statements. A step that was released is never changed. Their {words} are
+// the dialect's types and the prefix of names.
+//
+// The times status_at, updated_at and saved_at are nanoseconds of the writers'
+// clocks, since 1970; the leases' are milliseconds of the database's. Rows hold
+// the worker that has the lease of the task; a worker that is not in workers is
+// dead.
+var migrations = [][]string{
+	{
+		`CREATE TABLE {p}tasks (
+			id {text} NOT NULL PRIMARY KEY,
+			owner {text} NOT NULL,
+			context_id {text} NOT NULL,
+			state {text} NOT NULL,
+			status_at {int} NOT NULL,
+			updated_at {int} NOT NULL,
+			version {int} NOT NULL,
+			worker {text} NOT NULL,
+			body {text} NOT NULL
+		)`,
+		`CREATE INDEX {p}tasks_list ON {p}tasks (owner, updated_at, id, status_at)`,
+		`CREATE INDEX {p}tasks_context ON {p}tasks (owner, context_id, updated_at, id, state, status_at)`,
+		`CREATE INDEX {p}tasks_state ON {p}tasks (owner, state, updated_at, id, status_at)`,
+		`CREATE INDEX {p}tasks_purge ON {p}tasks (state, updated_at)`,
+		`CREATE TABLE {p}workers (
+			worker {text} NOT NULL PRIMARY KEY,
+			leased_until {int} NOT NULL
+		)`,
+		`CREATE TABLE {p}push_configs (
+			task_id {text} NOT NULL,
+			id {text} NOT NULL,
+			body {text} NOT NULL,
+			PRIMARY KEY (task_id, id)
+		)`,
+		`CREATE TABLE {p}flows (
+			run {text} NOT NULL PRIMARY KEY,
+			seq {int} NOT NULL,
+			saved_at {int} NOT NULL,
+			data {blob} NOT NULL
+		)`,
+		`CREATE INDEX {p}flows_purge ON {p}flows (saved_at)`,
+	},
+}

@@ -1,0 +1,201 @@
+package sqlstore
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+)
+
+// Tasks is a taskstore.Store. Get it from [DB.Tasks].
+type Tasks struct{ db *DB }
+
+var _ taskstore.Store = (*Tasks)(nil)
+
+// row is a task's columns.
+type row struct {
+	state    string
+	statusAt int64
+	body     string
+}
+
+// noTime stands for the time of a status that has none: it is after any other,
+// for a filter by time lets such tasks pass.
+const noTime = math.MaxInt64
+
+func (d *DB) rowOf(t *a2a.Task) (row, error) {
+	if err := checkID("task id", string(t.ID)); err != nil {
+		return row{}, err
+	}
+	if err := checkID("context id", t.ContextID); err != nil {
+		return row{}, err
+	}
+	body, err := encodeTask(t)
+	if err != nil {
+		return row{}, err
+	}
+	r := row{state: string(t.Status.State), statusAt: noTime, body: body}
+	if at := t.Status.Timestamp; at != nil {
+		r.statusAt = at.UnixNano()
+	}
+	return r, d.checkSize("task", len(body))
+}
+
+// owner gives the user whose tasks a call is about.
+func (d *DB) owner(ctx context.Context) (string, error) {
+	user, err := d.authenticate(ctx)
+	if err != nil {
+		return "", fmt.Errorf("authenticate: %w", err)
+	}
+	return user, checkID("user name", user)
+}
+
+// Create implements taskstore.Store. A task that is at work is leased to this
+// process. Besides the interface's errors there is one that wraps [ErrTooLarge],
+// and one that wraps a2a.ErrInvalidParams for an id or a user name of more than
+// 1024 bytes or with a zero byte.
+func (s *Tasks) Create(ctx context.Context, t *a2a.Task) (taskstore.TaskVersion, error) {
+	if t == nil {
+		return taskstore.TaskVersionMissing, fmt.Errorf("create task: expected a task, got nil: %w", a2a.ErrInvalidParams)
+	}
+	if err := s.create(ctx, t); err != nil {
+		return taskstore.TaskVersionMissing, fmt.Errorf("create task: %w", err)
+	}
+	return 1, nil
+}
+
+func (s *Tasks) create(ctx context.Context, t *a2a.Task) error {
+	owner, err := s.db.owner(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := s.db.rowOf(t)
+	if err != nil {
+		return err
+	}
+	worker := ""
+	if !t.Status.State.Terminal() && !parked(t.Status.State) {
+		if worker, err = s.db.alive(ctx); err != nil {
+			return err
+		}
+	}
+	n, err := s.db.exec(ctx, `INSERT INTO {p}tasks
+		(id, owner, context_id, state, status_at, updated_at, version, worker, body)
+		VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT (id) DO NOTHING`,
+		string(t.ID), owner, t.ContextID, r.state, r.statusAt, s.db.now().UnixNano(), worker, r.body)
+	if err == nil && n == 0 {
+		err = taskstore.ErrTaskAlreadyExists
+	}
+	return err
+}
+
+// Update implements taskstore.Store. A task that has ended or is parked is no
+// longer leased.
+func (s *Tasks) Update(ctx context.Context, req *taskstore.UpdateRequest) (taskstore.TaskVersion, error) {
+	if req == nil || req.Task == nil {
+		return taskstore.TaskVersionMissing, fmt.Errorf("update task: expected a task, got nil: %w", a2a.ErrInvalidParams)
+	}
+	v, err := s.update(ctx, req)
+	if err != nil {
+		return taskstore.TaskVersionMissing, fmt.Errorf("update task: %w", err)
+	}
+	return v, nil
+}
+
+func (s *Tasks) update(ctx context.Context, req *taskstore.UpdateRequest) (v taskstore.TaskVersion, err error) {
+	owner, err := s.db.owner(ctx)
+	if err != nil {
+		return 0, err
+	}
+	t := req.Task
+	if unstorable(string(t.ID)) {
+		return 0, a2a.ErrTaskNotFound
+	}
+	r, err := s.db.rowOf(t)
+	if err != nil {
+		return 0, err
+	}
+	rows, err := s.db.change(ctx, `UPDATE {p}tasks SET context_id = ?, state = ?, status_at = ?, updated_at = ?, body = ?,
+		version = version + 1, worker = CASE WHEN CAST(? AS INTEGER) = 1 THEN '' ELSE worker END
+		WHERE id = ? AND owner = ? AND (version = ? OR CAST(? AS INTEGER) = 1) RETURNING version`,
+		t.ContextID, r.state, r.statusAt, s.db.now().UnixNano(), r.body, flag(restsAfter(req)),
+		string(t.ID), owner, int64(req.PrevVersion), flag(req.PrevVersion == taskstore.TaskVersionMissing))
+	found, err := one(rows, err, &v)
+	if err != nil || found {
+		return v, err
+	}
+	if exists, err := s.exists(ctx, t.ID, owner); err != nil || !exists {
+		return 0, orNotFound(err)
+	}
+	return 0, taskstore.ErrConcurrentModification
+}
+
+// restsAfter reports whether nothing works on the task once it is updated. A
+// message to a parked task is about to begin a run.
+func restsAfter(req *taskstore.UpdateRequest) bool {
+	_, isMessage := req.Event.(*a2a.Message)
+	s := req.Task.Status.State
+	return s.Terminal() || parked(s) && !isMessage
+}
+
+func flag(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func orNotFound(err error) error {
+	if err == nil {
+		return a2a.ErrTaskNotFound
+	}
+	return err
+}
+
+func (s *Tasks) exists(ctx context.Context, id a2a.TaskID, owner string) (bool, error) {
+	rows, err := s.db.query(ctx, `SELECT 1 FROM {p}tasks WHERE id = ? AND owner = ?`, string(id), owner)
+	var n int
+	return one(rows, err, &n)
+}
+
+// Get implements taskstore.Store.
+func (s *Tasks) Get(ctx context.Context, id a2a.TaskID) (*taskstore.StoredTask, error) {
+	st, err := s.get(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("get task: %w", err)
+	}
+	return st, nil
+}
+
+func (s *Tasks) get(ctx context.Context, id a2a.TaskID) (*taskstore.StoredTask, error) {
+	owner, err := s.db.owner(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if unstorable(string(id)) {
+		return nil, a2a.ErrTaskNotFound
+	}
+	var body string
+	st := &taskstore.StoredTask{User: owner}
+	rows, err := s.db.query(ctx, `SELECT version, body FROM {p}tasks WHERE id = ? AND owner = ?`, string(id), owner)
+	found, err := one(rows, err, &st.Version, &body)
+	if err != nil || !found {
+		return nil, orNotFound(err)
+	}
+	st.Task, err = s.task(body)
+	return st, err
+}
+
+func (s *Tasks) task(body string) (*a2a.Task, error) {
+	t, err := decodeTask(body)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return t, nil
+}
+
+// nanos is a time as it is stored.
+func nanos(t time.Time) int64 { return t.UnixNano() }
