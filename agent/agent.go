@@ -34,6 +34,7 @@ type Agent struct {
 	description string
 	invoke      InvokeFunc
 	stream      StreamFunc
+	recover     StreamFunc
 	validate    ValidateFunc
 	release     []func(ctx context.Context, taskID string)
 	flow        bool
@@ -113,10 +114,27 @@ func Validate(f ValidateFunc) Option {
 	}}
 }
 
-// OnRelease gives the agent a function that is called when a task ends while
-// nothing of it runs: it was parked and is canceled, or nobody answered. What
-// the agent keeps for the task's resume can be forgotten. [FromContext] gives a
-// request without a message, for its task. Several are called in order.
+// Recover gives the agent a function that goes on with a run whose process
+// died, where the task store outlives the process (executor.LeaseStore). Its
+// request is the one of that run, and the task of [Request.Task] has the
+// artifacts that were stored; what was only in that process's memory is lost:
+// the metadata of the request, the output modes, the tenant, the user's
+// attributes. Default: such a run ends as failed, UPSTREAM_UNAVAILABLE, reason
+// process_restarted.
+func Recover(f StreamFunc) Option {
+	return Option{func(a *Agent) {
+		if f == nil {
+			a.fault("Recover: expected a function, got nil")
+		}
+		a.recover = f
+	}}
+}
+
+// OnRelease gives the agent a function that is called when a task has ended and
+// that is stored: what the agent keeps for the task's resume can be forgotten.
+// [FromContext] gives a request without a message, for the task: as it was
+// stored, where it was parked and is canceled or nobody answered, and with its
+// ids alone after the end of a run. Several are called in order.
 func OnRelease(f func(ctx context.Context, taskID string)) Option {
 	return Option{func(a *Agent) {
 		if f == nil {
@@ -164,6 +182,9 @@ func (a *Agent) InvokeFunc() InvokeFunc { return a.invoke }
 
 // StreamFunc is the agent's streaming function, nil without one.
 func (a *Agent) StreamFunc() StreamFunc { return a.stream }
+
+// RecoverFunc is the agent's function for runs whose process died, nil without one.
+func (a *Agent) RecoverFunc() StreamFunc { return a.recover }
 
 // ValidateFunc is the agent's request validator, nil without one.
 func (a *Agent) ValidateFunc() ValidateFunc { return a.validate }

@@ -33,7 +33,7 @@ import (
 //     [Invoke] and [Stream] beside it are faults.
 //
 // The run's id is the task's id and the flow's name. A run is forgotten when
-// its task ends; see [FlowParked] for one that nobody answers.
+// its task has ended; see [FlowParked] for one that nobody answers.
 func Flow[S any](
 	c *flow.Compiled[S],
 	begin func(ctx context.Context, req *Request) (S, error),
@@ -47,6 +47,9 @@ func Flow[S any](
 			return
 		}
 		Stream(r.Stream).apply(a)
+		if r.recovers {
+			Recover(r.Recover).apply(a)
+		}
 		OnRelease(r.Release).apply(a)
 		a.flow = true
 	}}
@@ -82,6 +85,9 @@ func NewFlowRunner[S any](
 			faults = append(faults, o.apply(&cfg))
 		}
 	}
+	if cfg.recovers && cfg.store == nil {
+		faults = append(faults, errors.New("FlowRecover: needs FlowStore: what is in memory does not outlive the process"))
+	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
@@ -100,6 +106,7 @@ type flowConfig struct {
 	parked    *parkedRuns // nil with a store of the user's
 	maxParked int
 	parkedFor time.Duration
+	recovers  bool
 	run       []flow.RunOption
 }
 
@@ -129,6 +136,18 @@ func FlowParked(runs int, each time.Duration) FlowOption {
 	}}
 }
 
+// FlowRecover goes on with runs whose process died, where the task store outlives
+// the process (executor.LeaseStore): completed nodes do not run again, a node that
+// was at work runs again from its start, so its side effects need [flow.Once].
+// It needs [FlowStore], and does not go with [flow.DeleteOnSuccess]. Default:
+// the task fails with UPSTREAM_UNAVAILABLE, reason process_restarted.
+func FlowRecover() FlowOption {
+	return FlowOption{func(c *flowConfig) error {
+		c.recovers = true
+		return nil
+	}}
+}
+
 // FlowRun adds options to each run and resume of the flow: a step limit, an
 // event hook. The store is [FlowStore]'s.
 func FlowRun(opts ...flow.RunOption) FlowOption {
@@ -143,14 +162,27 @@ func (f *FlowRunner[S]) runID(taskID string) string { return taskID + "/" + f.fl
 // Stream is a [StreamFunc]: it runs the flow for req, or resumes it with the
 // answer that req is.
 func (f *FlowRunner[S]) Stream(ctx context.Context, req *Request, _ *stream.Writer) (*Result, error) {
+	return f.conduct(ctx, req, f.advance)
+}
+
+// Recover is a [StreamFunc] for the option of that name: it goes on with a run
+// whose process died. See [FlowRecover].
+func (f *FlowRunner[S]) Recover(ctx context.Context, req *Request, _ *stream.Writer) (*Result, error) {
+	return f.conduct(ctx, req, f.reenter)
+}
+
+// conduct goes as far as the run goes, and makes the result of what it came to.
+func (f *FlowRunner[S]) conduct(
+	ctx context.Context, req *Request, advance func(context.Context, string, *Request) (flow.Result[S], error),
+) (*Result, error) {
 	id := f.runID(req.TaskID())
-	parked := false
-	defer func() { // not when user code panics or exits either
+	parked := f.parked == nil // a store of the user's forgets when the ending is stored, see Release
+	defer func() {            // not when user code panics or exits either
 		if !parked {
 			f.forget(ctx, id)
 		}
 	}()
-	res, err := f.advance(ctx, id, req)
+	res, err := advance(ctx, id, req)
 	if among(err, flow.ErrConflict) {
 		parked = true // it is somebody else's
 	}
@@ -188,6 +220,33 @@ func (f *FlowRunner[S]) advance(ctx context.Context, id string, req *Request) (f
 			errcode.Message("The question was asked too long ago; please start again."))
 	}
 	return res, err
+}
+
+// reenter goes on with a run whose process died. That was before its first
+// checkpoint, in the midst of it, or after its last.
+func (f *FlowRunner[S]) reenter(ctx context.Context, id string, req *Request) (flow.Result[S], error) {
+	opts := append(slices.Clip(f.run), flow.WithStore(f.store), flow.Isolated())
+	res, err := f.flow.Resume(ctx, id, opts...)
+	switch {
+	case among(err, flow.ErrUnknownRun):
+		return f.advance(ctx, id, req)
+	case among(err, flow.ErrFinished):
+		return f.flow.Load(ctx, id, opts...)
+	case err != nil || !res.Paused():
+		return res, err
+	}
+	// The process may have died before it took in the answer.
+	answered := false
+	question, _ := req.Question()
+	for ask, value := range answersOf(question, req) {
+		if slices.ContainsFunc(res.Asks(), func(i *hitl.Interrupt) bool { return i.ID() == ask }) {
+			opts, answered = append(opts, flow.Answer(ask, value)), true
+		}
+	}
+	if !answered {
+		return res, nil
+	}
+	return f.flow.Resume(ctx, id, opts...)
 }
 
 // answersOf reads the answers out of a message, by the ids of the questions.

@@ -29,6 +29,9 @@ var _ a2asrv.AgentExecutor = (*agentExecutor)(nil)
 func newAgentExecutor(c *config) *agentExecutor {
 	x := &agentExecutor{config: c, registry: newRegistry()}
 	x.slots = newSlots(c.maxRuns, c.retryAfter)
+	if c.leases != nil {
+		x.onBusy = x.keepLeases
+	}
 	return x
 }
 
@@ -42,7 +45,7 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 		}
 		runCtx, cancel := context.WithCancelCause(ctx)
 		defer cancel(nil)
-		r := newRun(x.config, openingTask(ec, time.Now()), requestOf(ec, callFrom(ctx)))
+		r := runOf(x.config, ec, callFrom(ctx))
 		r.cancel = cancel
 		r.returned = func() { x.codeReturned(r) }
 		x.hold(r, callFrom(ctx).ticket)
@@ -50,18 +53,63 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 		x.begin(r, callFrom(ctx).ticket)
 		if !yield(r.task, nil) || !r.awaitPublished(ctx) {
 			r.endSpan(runCtx, r.stoppedBy(errHostStopped))
+			x.abandonLease(ctx, r)
 			x.end(r)
 			return
 		}
 		o := r.drive(ctx, runCtx, func(ev a2a.Event) bool { return yield(ev, nil) })
+		x.abandonLease(ctx, r)
 		x.leave(r)
 		x.park(ctx, o)
 		go func() { // x.shutdown waits for it
 			defer x.end(r)
 			r.endSpan(runCtx, o)
-			r.notify(runCtx, o)
+			x.conclude(runCtx, r, o)
 		}()
 	}
+}
+
+// runOf makes the run of a message, or the one that goes on with the run of a
+// process that died.
+func runOf(c *config, ec *a2asrv.ExecutorContext, call call) *run {
+	if !call.recovery {
+		return newRun(c, openingTask(ec, time.Now()), requestOf(ec, call))
+	}
+	before := *ec
+	before.StoredTask = beforeRun(ec.StoredTask, ec.Message)
+	r := newRun(c, reopenedTask(ec.StoredTask, time.Now()), requestOf(&before, call))
+	r.recovered = true
+	return r
+}
+
+// abandonLease gives back the lease of a run whose ending could not be stored,
+// so that the task is recovered. Otherwise the store has ended the lease.
+func (x *agentExecutor) abandonLease(ctx context.Context, r *run) {
+	if !r.isLost() && !r.rests() {
+		x.letGo(ctx, r.task.ID)
+	}
+}
+
+// rests reports whether the run's ending is stored.
+func (r *run) rests() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return atRest(r.state)
+}
+
+// conclude is what comes after a run. Nothing does after one that was lost.
+func (x *agentExecutor) conclude(ctx context.Context, r *run, o Outcome) {
+	if r.isLost() {
+		return
+	}
+	r.mu.Lock()
+	ended := r.state.Terminal()
+	r.mu.Unlock()
+	if ended {
+		// What the run kept of its task is not looked at again: the ids do.
+		x.release(context.WithoutCancel(ctx), &a2a.Task{ID: r.task.ID, ContextID: r.task.ContextID})
+	}
+	r.notify(ctx, o)
 }
 
 // Cancel ends the task as canceled: through its run, where there is one, and
@@ -84,7 +132,7 @@ func (x *agentExecutor) Cancel(ctx context.Context, ec *a2asrv.ExecutorContext) 
 	}
 }
 
-// release tells the agent that a parked task has ended. Its code is the user's.
+// release tells the agent that a task has ended. Its code is the user's.
 func (x *agentExecutor) release(ctx context.Context, t *a2a.Task) {
 	if t == nil {
 		return
@@ -113,6 +161,14 @@ func (x *agentExecutor) stored(t *a2a.Task) {
 	r.publish()
 	if atRest(authState(t.Status)) {
 		r.finish() // clients may have seen the ending before its goroutine goes on
+	}
+}
+
+// overtaken is told that the task was changed by somebody else. Where processes
+// share a store, a run that works on it has lost it.
+func (x *agentExecutor) overtaken(ctx context.Context, id a2a.TaskID) {
+	if r := x.find(id); x.leases != nil && r != nil && !r.rests() {
+		r.lose(ctx, nil)
 	}
 }
 

@@ -228,6 +228,8 @@ func TestFlowIsChecked(t *testing.T) {
 		"no store":    agent.New("a", agent.Flow(c, begin, finish, agent.FlowStore(nil))),
 		"no bound":    agent.New("a", agent.Flow(c, begin, finish, agent.FlowParked(0, 0))),
 		"with Invoke": agent.New("a", agent.Flow(c, begin, finish), agent.Invoke(agent.TextFunc(func(context.Context, string) (string, error) { return "", nil }))),
+		"recover":     agent.New("a", agent.Flow(c, begin, finish, agent.FlowRecover())),
+		"nil recover": agent.New("a", agent.Flow(c, begin, finish), agent.Recover(nil)),
 		"nil release": agent.New("a", agent.Flow(c, begin, finish), agent.OnRelease(nil)),
 	} {
 		if a.Err() == nil {

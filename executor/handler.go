@@ -49,6 +49,9 @@ func (h *Handler) Abandoned() int64 { return h.exec.abandoned.Load() }
 //	host          transports' view of tasks, subscriptions, the task store
 //	executor      runs the agent
 func newHandler(c *config) *Handler {
+	if s, ok := c.store.(LeaseStore); ok {
+		c.leases = &leases{s, c}
+	}
 	exec := newAgentExecutor(c)
 	if c.store == nil {
 		exec.memory = newMemoryStore(ownerOf, c.keepAge, c.keepNumber)
@@ -67,6 +70,7 @@ func newHandler(c *config) *Handler {
 		opts = append(opts, exec.pushNotifications())
 	}
 	host := a2asrv.NewHandler(exec, opts...)
+	exec.startRecovery(host)
 	inner := inputs{&protocol{RequestHandler: host, config: c, exec: exec}, c}
 	interceptors := slices.Clone(c.interceptors)
 	if len(c.scopes)+len(c.authorizers) > 0 {

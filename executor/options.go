@@ -68,7 +68,9 @@ type config struct {
 	store        taskstore.Store
 	keepAge      time.Duration
 	keepNumber   int
-	keeps        bool // KeepFinished was given
+	keeps        bool           // KeepFinished was given
+	leases       *leases        // nil unless the store has leases
+	recoverEvery *time.Duration // nil by default
 	interceptors []a2asrv.CallInterceptor
 	push         *Push // nil without push notifications
 
@@ -326,7 +328,7 @@ func Logger(l *slog.Logger) Option {
 }
 
 // TaskStore sets where tasks are kept. Default: in memory, each user seeing
-// their own; see [KeepFinished].
+// their own; see [KeepFinished], and [LeaseStore] for what outlives the process.
 //
 // A store of one's own keeps users apart too: List gives the caller's tasks, and
 // Get either does not find those of others or says whose a task is

@@ -67,7 +67,7 @@ var (
 // stopCause tells the executor's own reasons to stop a run from the host's.
 func (r *run) stopCause(ctx context.Context) error {
 	cause := context.Cause(ctx)
-	if cause == errTaskCanceled || cause == error(errShutdown) || cause == error(r.errOutput) { //nolint:errorlint // our own sentinels, never wrapped
+	if cause == errTaskCanceled || cause == error(errShutdown) || cause == error(errLeaseLost) || cause == error(r.errOutput) { //nolint:errorlint // our own sentinels, never wrapped
 		return cause
 	}
 	return errHostStopped

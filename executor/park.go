@@ -12,6 +12,11 @@ import (
 // which its data part's schema tells, becomes auth-required on the two ways out
 // of the host: into the store (watchedStore), and to clients (protocol).
 
+// awaits reports whether a task in this state waits for an answer.
+func awaits(s a2a.TaskState) bool {
+	return s == a2a.TaskStateInputRequired || s == a2a.TaskStateAuthRequired
+}
+
 // authState gives the state that a status is to have outside of the host.
 func authState(s a2a.TaskStatus) a2a.TaskState {
 	if s.State != a2a.TaskStateInputRequired || s.Message == nil {

@@ -34,7 +34,7 @@ func (p *protocol) SendMessage(ctx context.Context, req *a2a.SendMessageRequest)
 	if err != nil {
 		return nil, err
 	}
-	defer p.exec.giveBack(ticket)
+	defer p.exec.handBack(ctx, ticket)
 	res, err := p.RequestHandler.SendMessage(withCall(ctx, req, false, ticket), req)
 	if task, ok := authEvent(res).(*a2a.Task); ok {
 		res = withHistory(task, historyLength(req))
@@ -50,7 +50,7 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 			yield(nil, err)
 			return
 		}
-		defer p.exec.giveBack(ticket)
+		defer p.exec.handBack(ctx, ticket)
 		events := p.pump(withCall(ctx, req, true, ticket), func(ctx context.Context) iter.Seq2[a2a.Event, error] {
 			return p.RequestHandler.SendStreamingMessage(ctx, req)
 		})
@@ -118,7 +118,15 @@ func (p *protocol) admit(ctx context.Context, req *a2a.SendMessageRequest, strea
 	if err := p.validate(ctx, req, task, streaming); err != nil {
 		return nil, err
 	}
-	return p.exec.admit(messageTaskID(req))
+	t, err := p.exec.admit(messageTaskID(req))
+	if err != nil {
+		return nil, err
+	}
+	if err := p.exec.acquire(ctx, t); err != nil {
+		p.exec.giveBack(t)
+		return nil, err
+	}
+	return t, nil
 }
 
 // taskFor gives the task that a message is for, nil for a new one. It refuses a
@@ -232,12 +240,17 @@ type call struct {
 	streaming   bool
 	outputModes []string
 	ticket      *ticket
+	recovery    bool // it goes on with the run of a process that died
 }
 
 type callKey struct{}
 
 func withCall(ctx context.Context, req *a2a.SendMessageRequest, streaming bool, t *ticket) context.Context {
 	return context.WithValue(ctx, callKey{}, call{streaming: streaming, outputModes: outputModesOf(req), ticket: t})
+}
+
+func withRecovery(ctx context.Context, t *ticket) context.Context {
+	return context.WithValue(ctx, callKey{}, call{ticket: t, recovery: true})
 }
 
 func callFrom(ctx context.Context) call {

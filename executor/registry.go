@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -19,7 +20,11 @@ type registry struct {
 	closed   bool                                  // a run that begins all the same is ended at once
 	idle     chan struct{}                         // closed when draining and nothing is left
 	watchers map[a2a.TaskID]map[chan struct{}]bool // who waits for a task to move on
-	timers   map[*time.Timer]bool                  // of parked tasks
+	timers   map[*time.Timer]bool                  // of what is to be done later
+	jobs     int                                   // what was to be done later and is being done
+	debts    map[a2a.TaskID]bool                   // leases that are yet to be given back
+	onBusy   func(idle <-chan struct{})            // called when something begins to run; may be nil
+	quiet    chan struct{}                         // closed when nothing runs any more; nil when nothing does
 	slots    slots
 }
 
@@ -27,17 +32,19 @@ func newRegistry() *registry {
 	return &registry{
 		byTask: map[a2a.TaskID]*run{}, awaited: map[a2a.TaskID]bool{}, running: map[*run]bool{}, idle: make(chan struct{}),
 		watchers: map[a2a.TaskID]map[chan struct{}]bool{}, timers: map[*time.Timer]bool{},
+		debts: map[a2a.TaskID]bool{},
 	}
 }
 
 // ticket is a message's admission. It is used up by the run that the message
 // begins, or given back.
 type ticket struct {
-	task  a2a.TaskID // of a follow-up
-	used  bool
-	back  bool   // whoever sent the message has the answer
-	unpin func() // or nil; see agentExecutor.hold
-	slot  bool   // it counts as a run
+	task   a2a.TaskID // of a follow-up
+	used   bool
+	leased bool   // the task's lease was taken for it
+	back   bool   // whoever sent the message has the answer
+	unpin  func() // or nil; see agentExecutor.hold
+	slot   bool   // it counts as a run
 }
 
 // Why a message is not admitted.
@@ -112,6 +119,10 @@ func (g *registry) begin(r *run, t *ticket) {
 	g.use(t)
 	g.byTask[r.task.ID] = r
 	g.running[r] = true
+	if g.onBusy != nil && g.quiet == nil {
+		g.quiet = make(chan struct{})
+		go g.onBusy(g.quiet)
+	}
 	if g.closed {
 		r.cancel(errShutdown)
 	}
@@ -126,6 +137,10 @@ func (g *registry) leave(r *run) {
 		delete(g.byTask, r.task.ID)
 	}
 	g.returnSlot(&r.slot)
+	if len(g.byTask) == 0 && g.quiet != nil {
+		close(g.quiet)
+		g.quiet = nil
+	}
 	r.left()
 }
 
@@ -181,6 +196,46 @@ func (g *registry) isDraining() bool {
 	return g.draining
 }
 
+// runs gives what runs, by task.
+func (g *registry) runs() map[a2a.TaskID]*run {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return maps.Clone(g.byTask)
+}
+
+// taken reports whether a run has begun with the ticket.
+func (g *registry) taken(t *ticket) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return t.used
+}
+
+// owe notes that a lease is yet to be given back, or that it was.
+func (g *registry) owe(id a2a.TaskID, owed bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if owed {
+		g.debts[id] = true
+	} else {
+		delete(g.debts, id)
+	}
+}
+
+// owed gives the leases that are yet to be given back. Those of tasks that are
+// at work again are not.
+func (g *registry) owed() (ids []a2a.TaskID) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for id := range g.debts {
+		if g.byTask[id] != nil || g.awaited[id] {
+			delete(g.debts, id)
+			continue
+		}
+		ids = append(ids, id)
+	}
+	return ids
+}
+
 // drain admits nothing from now on.
 func (g *registry) drain() {
 	g.mu.Lock()
@@ -222,17 +277,38 @@ func (g *registry) after(d time.Duration, f func()) {
 	}
 	var t *time.Timer
 	t = time.AfterFunc(d, func() {
-		g.mu.Lock()
-		delete(g.timers, t)
-		g.mu.Unlock()
+		if !g.startJob(&t) {
+			return
+		}
+		defer g.endJob()
 		f()
 	})
 	g.timers[t] = true
 }
 
+// startJob begins what a timer, which after sets under the lock, was for. It
+// reports false when the server has gone down.
+func (g *registry) startJob(t **time.Timer) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.timers, *t)
+	if g.closed {
+		return false
+	}
+	g.jobs++
+	return true
+}
+
+func (g *registry) endJob() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.jobs--
+	g.checkIdle()
+}
+
 // checkIdle tells shutdown that nothing is left. The caller holds the lock.
 func (g *registry) checkIdle() {
-	if !g.draining || g.admitted > 0 || len(g.running) > 0 {
+	if !g.draining || g.admitted > 0 || len(g.running) > 0 || g.jobs > 0 {
 		return
 	}
 	g.close()

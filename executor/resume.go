@@ -26,7 +26,7 @@ func (h *Handler) Resume(ctx context.Context, owner agent.User, taskID string, a
 	if err != nil {
 		return nil, err
 	}
-	if s := st.Task.Status.State; s != a2a.TaskStateInputRequired && s != a2a.TaskStateAuthRequired {
+	if s := st.Task.Status.State; !awaits(s) {
 		return nil, refuse(a2a.ErrUnsupportedOperation, fmt.Sprintf("The task is not parked but %s.", s))
 	}
 	if len(answer) == 0 {

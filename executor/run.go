@@ -59,6 +59,9 @@ type run struct {
 	sealed  bool           // no further writer may be opened
 	retried int
 	state   a2a.TaskState // as last stored
+	lost    bool          // the task is another process's
+
+	recovered bool // it goes on with the run of a process that died
 }
 
 func newRun(c *config, task *a2a.Task, req *agent.Request) *run {
@@ -102,7 +105,12 @@ func (r *run) drive(host, ctx context.Context, yield func(a2a.Event) bool) Outco
 	o, wrote, listening := r.forward(ctx, yield)
 	close(r.stopped)
 	closing := r.seal()
-	if listening {
+	switch {
+	case !listening:
+	case r.isLost():
+		// No ending. The store refuses this, which is how the host learns that the run is over.
+		yield(progressEvent(r.task.TaskInfo(), ""))
+	default:
 		in := ending{
 			outcome: o, task: r.task, blocking: !r.req.Streaming(),
 			wrote: wrote, closing: closing, ids: r.ids,
@@ -200,19 +208,27 @@ func (r *run) handle(ctx context.Context, returned chan<- struct{}) {
 		r.done <- o
 		close(returned)
 	}()
-	res, err := protect(ctx, r.req, func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
-		code := RunFunc(r.attempt)
-		for _, mw := range slices.Backward(r.middleware) {
-			code = mw(code)
-		}
-		return code(ctx, req)
-	})
+	res, err := protect(ctx, r.req, r.code())
 	if ctx.Err() != nil {
 		return // somebody else has the last word
 	}
 	res, err = r.fit(res, err)
 	settled := r.settle(ctx, res, err)
 	o = &settled
+}
+
+// code is what runs for the request: the agent's, within the middleware.
+func (r *run) code() RunFunc {
+	if r.recovered && r.agent.RecoverFunc() == nil {
+		return func(context.Context, *agent.Request) (*agent.Result, error) { return nil, errProcessRestarted }
+	}
+	return func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
+		code := RunFunc(r.attempt)
+		for _, mw := range slices.Backward(r.middleware) {
+			code = mw(code)
+		}
+		return code(ctx, req)
+	}
 }
 
 // protect calls code and turns a panic into an error.
@@ -229,6 +245,9 @@ func protect(ctx context.Context, req *agent.Request, code RunFunc) (res *agent.
 // failed before its first chunk.
 func (r *run) attempt(ctx context.Context, req *agent.Request) (*agent.Result, error) {
 	invoke, streamed := r.agent.InvokeFunc(), r.agent.StreamFunc()
+	if r.recovered {
+		invoke, streamed = nil, r.agent.RecoverFunc()
+	}
 	if streamed != nil && (req.Streaming() || invoke == nil) {
 		res, err := r.call(ctx, func(ctx context.Context, w *stream.Writer) (*agent.Result, error) {
 			return streamed(ctx, req, w)

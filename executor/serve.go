@@ -39,7 +39,7 @@ func Serve(ctx context.Context, addr string, a *agent.Agent, opts ...Option) err
 		grpcAddr = l.grpc.Addr()
 		c.grpcAddr = reachable(grpcAddr)
 	}
-	return l.serve(ctx, newServer(c), func() {
+	return l.serve(ctx, newServer(c), func() { //nolint:contextcheck // recovery goes on until the shutdown
 		for _, f := range c.onListen {
 			f(l.http.Addr(), grpcAddr)
 		}

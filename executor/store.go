@@ -2,6 +2,8 @@ package executor
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
@@ -33,12 +35,18 @@ func (s watchedStore) Create(ctx context.Context, task *a2a.Task) (v taskstore.T
 // with a message that says so.
 func (s watchedStore) Update(ctx context.Context, req *taskstore.UpdateRequest) (v taskstore.TaskVersion, err error) {
 	defer s.contain(ctx, &err)
+	if r := s.exec.find(req.Task.ID); r != nil && r.isLost() {
+		return v, fmt.Errorf("%w: %w", taskstore.ErrConcurrentModification, errLeaseLost)
+	}
 	compact(req)
 	s.exec.completeFailure(req.Task)
 	req.Task.Status.State = authState(req.Task.Status)
 	v, err = s.Store.Update(ctx, req)
-	if err == nil {
+	switch {
+	case err == nil:
 		s.exec.stored(req.Task)
+	case errors.Is(err, taskstore.ErrConcurrentModification):
+		s.exec.overtaken(ctx, req.Task.ID)
 	}
 	return v, err
 }

@@ -33,15 +33,52 @@ func (p *protocol) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTask
 		if p.follow(ctx, req, yield) || !yield(st.Task, nil) {
 			return
 		}
-		select {
-		case <-ctx.Done():
+		if moved, ok := p.awaitMove(ctx, st.Task, woken); moved != nil {
+			yield(moved, nil)
 			return
-		case <-woken:
+		} else if !ok {
+			return
 		}
 		if !p.follow(ctx, req, yield) {
 			p.tellEnd(ctx, req.ID, yield)
 		}
 	}
+}
+
+// awaitMove waits until the task's next run is at work in this process, or the
+// task ends. Where processes share a store it looks there too, and gives the
+// task when a run of another process has ended or parked it. It gives false when ctx ended.
+func (p *protocol) awaitMove(ctx context.Context, seen *a2a.Task, woken <-chan struct{}) (moved *a2a.Task, ok bool) {
+	var look <-chan time.Time
+	if p.leases != nil {
+		t := time.NewTicker(lookEvery)
+		defer t.Stop()
+		look = t.C
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, false
+		case <-woken:
+			return nil, true
+		case <-look:
+		}
+		st, err := p.store.Get(ctx, seen.ID)
+		if err != nil || p.exec.find(seen.ID).working() {
+			continue // removed, or out of reach: the client decides how long it waits
+		}
+		if s := st.Task.Status; s.State.Terminal() || awaits(s.State) && !sameTime(s.Timestamp, seen.Status.Timestamp) {
+			return st.Task, true
+		}
+	}
+}
+
+// lookEvery is how often a subscription looks at a task that another process may
+// work on.
+const lookEvery = time.Second
+
+func sameTime(a, b *time.Time) bool {
+	return a == b || a != nil && b != nil && a.Equal(*b)
 }
 
 // tellEnd gives the task as it is stored once its run has ended, to somebody
@@ -114,7 +151,7 @@ func endsTurn(ev a2a.Event) bool {
 
 // atRest reports whether a task in that state has ended or is parked.
 func atRest(state a2a.TaskState) bool {
-	return state.Terminal() || state == a2a.TaskStateInputRequired || state == a2a.TaskStateAuthRequired
+	return state.Terminal() || awaits(state)
 }
 
 // giveUpAfter calls giveUp some time after gone is closed; it ends with ctx.

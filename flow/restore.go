@@ -47,8 +47,9 @@ type storedEffect struct {
 	Retries int `json:"retries"`
 }
 
-// parse reads a checkpoint and refuses those of others.
-func (r *run[S]) parse(data []byte) (*stored, error) {
+// parse reads a checkpoint and refuses those of others, and that of a finished
+// run unless finished.
+func (r *run[S]) parse(data []byte, finished bool) (*stored, error) {
 	in := &stored{}
 	if err := json.Unmarshal(data, in); err != nil {
 		return nil, &StoreError{Op: "decode", Err: err}
@@ -59,7 +60,7 @@ func (r *run[S]) parse(data []byte) (*stored, error) {
 		return nil, &StoreError{Op: "decode", Err: fmt.Errorf("version %d is unknown", in.Version)}
 	case in.Run != r.id || in.Flow != r.core.name:
 		return nil, &StoreError{Op: "decode", Err: fmt.Errorf("it is of run %q of flow %q", in.Run, in.Flow)}
-	case in.Status == statusDone && r.cfg.nest == nil:
+	case in.Status == statusDone && r.cfg.nest == nil && !finished:
 		return nil, ErrFinished
 	case in.Graph != r.core.hash && !r.cfg.anyway:
 		return nil, ErrGraphChanged

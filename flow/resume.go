@@ -53,8 +53,32 @@ func (r *run[S]) proceed(ctx context.Context) (Result[S], error) {
 	return r.drive(ctx, atNone)
 }
 
-// reopen loads a run and takes in the answers.
+// Load gives what a run has achieved according to its last checkpoint, of a
+// finished run too, and runs nothing. The errors are those of a run that is not
+// resumed, see [Compiled.Resume]; answers are ignored.
+func (c *Compiled[S]) Load(ctx context.Context, runID string, opts ...RunOption) (Result[S], error) {
+	r := &run[S]{c: c}
+	r.aside = nothing
+	defer r.letGo()
+	if err := r.read(ctx, runID, opts, true); err != nil {
+		return Result[S]{}, fmt.Errorf("load run %q: %w", runID, err)
+	}
+	if r.first(parked) != nil {
+		r.conclude()
+	}
+	return r.result(), nil
+}
+
+// reopen loads a run that has not finished and takes in the answers.
 func (r *run[S]) reopen(ctx context.Context, runID string, opts []RunOption) error {
+	if err := r.read(ctx, runID, opts, false); err != nil {
+		return err
+	}
+	return r.hear(r.cfg.answers)
+}
+
+// read loads a run.
+func (r *run[S]) read(ctx context.Context, runID string, opts []RunOption, finished bool) error {
 	if err := r.open(ctx, runID, opts); err != nil {
 		return err
 	}
@@ -69,7 +93,7 @@ func (r *run[S]) reopen(ctx context.Context, runID string, opts []RunOption) err
 	if err != nil {
 		return &StoreError{Op: "load", Err: err}
 	}
-	in, err := r.parse(last.Data)
+	in, err := r.parse(last.Data, finished)
 	if err != nil {
 		return err
 	}
@@ -77,7 +101,7 @@ func (r *run[S]) reopen(ctx context.Context, runID string, opts []RunOption) err
 	if err := r.restore(in); err != nil {
 		return &StoreError{Op: "decode", Err: err}
 	}
-	return r.hear(r.cfg.answers)
+	return nil
 }
 
 // hear accepts answers to open questions. A node whose questions are all

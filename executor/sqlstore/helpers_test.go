@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 	"go.uber.org/goleak"
 
 	"github.com/a2aexec/a2aexec/executor/sqlstore"
@@ -74,4 +76,8 @@ func as(ctx context.Context, user string) context.Context {
 	ctx, call := a2asrv.NewCallContext(ctx, nil)
 	call.User = &a2asrv.User{Name: user, Authenticated: user != ""}
 	return ctx
+}
+
+func updateOf(task *a2a.Task) *taskstore.UpdateRequest {
+	return &taskstore.UpdateRequest{Task: task, Event: task}
 }

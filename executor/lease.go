@@ -1,0 +1,192 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+)
+
+// LeaseStore is a [TaskStore] that outlives the process, and that several
+// processes may share; package executor/sqlstore has two. Each process holds leases of the
+// tasks that it works on and renews them while it lives, so that no two work on
+// one task, and that the tasks of one that died are taken over, see [RecoverEvery].
+//
+// Its Create leases a task that is at work to this process at once, its Update
+// ends the lease of one that has ended or is parked, unless the update's event
+// is a message. Who takes a lease over makes the task's version another, so
+// that whoever had it before can write no more.
+type LeaseStore interface {
+	taskstore.Store
+	// LeaseTime is how long a lease holds that is not renewed.
+	LeaseTime() time.Duration
+	// Acquire takes the lease of a parked task of the caller's, and reports false
+	// when another process has it. A task that does not exist, or is not the
+	// caller's, it leaves to others to refuse.
+	Acquire(ctx context.Context, id a2a.TaskID) (bool, error)
+	// Release gives a lease back, if this process has it.
+	Release(ctx context.Context, id a2a.TaskID) error
+	// Renew renews the leases of this process, and gives those of the ids that
+	// are not its own any more.
+	Renew(ctx context.Context, ids []a2a.TaskID) (lost []a2a.TaskID, err error)
+	// Orphans takes the leases of some tasks that are at work, but that no living process
+	// has a lease of, and gives their owners: the names of the call context's users.
+	Orphans(ctx context.Context, most int) (map[a2a.TaskID]string, error)
+}
+
+// leases is a LeaseStore whose panics are errors.
+type leases struct {
+	store LeaseStore
+	*config
+}
+
+func (l *leases) acquire(ctx context.Context, id a2a.TaskID) (ok bool, err error) {
+	defer l.contain(ctx, &err)
+	return l.store.Acquire(ctx, id)
+}
+
+func (l *leases) release(ctx context.Context, id a2a.TaskID) (err error) {
+	defer l.contain(ctx, &err)
+	return l.store.Release(ctx, id)
+}
+
+func (l *leases) renew(ctx context.Context, ids []a2a.TaskID) (lost []a2a.TaskID, err error) {
+	defer l.contain(ctx, &err)
+	return l.store.Renew(ctx, ids)
+}
+
+func (l *leases) orphans(ctx context.Context, most int) (owners map[a2a.TaskID]string, err error) {
+	defer l.contain(ctx, &err)
+	return l.store.Orphans(ctx, most)
+}
+
+func (l *leases) time() (d time.Duration) {
+	defer func() {
+		if recover() != nil || d <= 0 {
+			d = 15 * time.Second
+		}
+	}()
+	return l.store.LeaseTime()
+}
+
+func (l *leases) contain(ctx context.Context, err *error) {
+	if v := recover(); v != nil {
+		*err = l.panicked(ctx, v)
+	}
+}
+
+// acquire takes the lease of a follow-up's task; the ticket remembers it.
+func (x *agentExecutor) acquire(ctx context.Context, t *ticket) error {
+	if x.leases == nil || t.task == "" {
+		return nil
+	}
+	ok, err := x.leases.acquire(ctx, t.task)
+	if err == nil && !ok {
+		err = errBusy
+	}
+	t.leased = err == nil
+	return err
+}
+
+// handBack ends an admission; see registry.giveBack.
+func (x *agentExecutor) handBack(ctx context.Context, t *ticket) {
+	if t.leased && !x.taken(t) {
+		x.letGo(ctx, t.task)
+	}
+	x.giveBack(t)
+}
+
+// letGo gives back the lease of a task that nothing works on any more, although
+// it is not stored that it has ended or is parked. Where that fails it is tried
+// again later.
+func (x *agentExecutor) letGo(ctx context.Context, id a2a.TaskID) {
+	if x.leases == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.leases.time())
+	defer cancel()
+	if err := x.leases.release(ctx, id); err != nil {
+		x.owe(id, true)
+		emit(ctx, x.logger, slog.LevelWarn, "a lease could not be given back", append(causeAttrs(err), slog.String("task_id", string(id)))...)
+		return
+	}
+	x.owe(id, false)
+}
+
+// letGoOfOwed tries again what letGo could not do.
+func (x *agentExecutor) letGoOfOwed(ctx context.Context) {
+	for _, id := range x.owed() {
+		x.letGo(ctx, id)
+	}
+}
+
+// keepLeases renews the leases of all runs until there are none, which idle
+// tells. Leases that cannot be renewed in time count as lost: another process
+// may have taken them.
+func (x *agentExecutor) keepLeases(idle <-chan struct{}) {
+	lease := x.leases.time()
+	tick := time.NewTicker(lease / 3)
+	defer tick.Stop()
+	renewed := time.Now().Add(-lease / 2) // a new lease is good for half of its time at least
+	for {
+		select {
+		case <-idle:
+			return
+		case <-tick.C:
+		}
+		began := time.Now()
+		switch err := x.renew(lease / 6); {
+		case err == nil:
+			renewed = began
+		case time.Since(renewed)+lease/3 > lease: // there is no time for another try
+			for _, r := range x.runs() {
+				r.lose(context.Background(), fmt.Errorf("leases cannot be renewed: %w", err))
+			}
+		}
+	}
+}
+
+// renew renews the leases of all runs, and stops those that lost theirs.
+func (x *agentExecutor) renew(limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	runs := x.runs()
+	ids := make([]a2a.TaskID, 0, len(runs))
+	for id := range runs {
+		ids = append(ids, id)
+	}
+	lost, err := x.leases.renew(ctx, ids)
+	for _, id := range lost {
+		if r := runs[id]; r != nil && !r.rests() {
+			r.lose(ctx, nil)
+		}
+	}
+	return err
+}
+
+// errLeaseLost stops a run whose task is another process's. What clients of
+// this process hear is an error, for the task goes on.
+var errLeaseLost = refuse(a2a.ErrInternalError, "The task goes on in another process of this server; ask for it again.")
+
+// lose stops a run without an ending: the task is another process's, or was
+// ended by one. why is what kept this process from holding on to it, if anything did.
+func (r *run) lose(ctx context.Context, why error) {
+	r.mu.Lock()
+	already := r.lost
+	r.lost = true
+	r.mu.Unlock()
+	if already {
+		return
+	}
+	r.cancel(errLeaseLost)
+	r.log(ctx, "the run's lease is lost, it is stopped", why)
+}
+
+func (r *run) isLost() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lost
+}
