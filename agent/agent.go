@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -26,6 +27,11 @@ type StreamFunc func(ctx context.Context, req *Request, w *stream.Writer) (*Resu
 // ValidateFunc looks at a request before a task exists. A non-nil error
 // refuses it on the protocol layer; see [Validate].
 type ValidateFunc func(ctx context.Context, req *Request) error
+
+// ErrProcessRestarted is the failure of a run whose process died and that cannot
+// go on: UPSTREAM_UNAVAILABLE, reason process_restarted, retriable.
+var ErrProcessRestarted error = errcode.New(errcode.UpstreamUnavailable, "process_restarted",
+	errcode.Message("The server stopped while it worked on the task. Please try again."), errcode.Source("internal:executor"))
 
 // Agent is an agent's name and code. It is immutable and safe for concurrent
 // use by any number of servers.
@@ -119,8 +125,8 @@ func Validate(f ValidateFunc) Option {
 // request is the one of that run, and the task of [Request.Task] has the
 // artifacts that were stored; what was only in that process's memory is lost:
 // the metadata of the request, the output modes, the tenant, the user's
-// attributes. Default: such a run ends as failed, UPSTREAM_UNAVAILABLE, reason
-// process_restarted.
+// attributes. One that cannot go on returns [ErrProcessRestarted]. Default:
+// each run ends with that.
 func Recover(f StreamFunc) Option {
 	return Option{func(a *Agent) {
 		if f == nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
-	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/hitl"
 )
 
@@ -26,10 +25,6 @@ func RecoverEvery(d time.Duration) Option {
 		return notNegative(d)
 	}}
 }
-
-// errProcessRestarted is the ending of a run whose process died.
-var errProcessRestarted = errcode.New(errcode.UpstreamUnavailable, "process_restarted",
-	errcode.Message("The server stopped while it worked on the task. Please try again."), errcode.Source("internal:executor"))
 
 // orphansAtOnce is how many runs one look takes over.
 const orphansAtOnce = 100

@@ -220,7 +220,7 @@ func (r *run) handle(ctx context.Context, returned chan<- struct{}) {
 // code is what runs for the request: the agent's, within the middleware.
 func (r *run) code() RunFunc {
 	if r.recovered && r.agent.RecoverFunc() == nil {
-		return func(context.Context, *agent.Request) (*agent.Result, error) { return nil, errProcessRestarted }
+		return func(context.Context, *agent.Request) (*agent.Result, error) { return nil, agent.ErrProcessRestarted }
 	}
 	return func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
 		code := RunFunc(r.attempt)

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net"
@@ -12,33 +13,52 @@ import (
 	"os/signal"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"github.com/a2aexec/a2aexec/examples/internal/showcase"
 	"github.com/a2aexec/a2aexec/executor"
+	"github.com/a2aexec/a2aexec/executor/sqlstore"
 )
 
+type flags struct {
+	addr, grpcAddr, store string
+	lease                 time.Duration
+}
+
 func main() {
-	addr := flag.String("addr", "127.0.0.1:8080", "`host:port` for HTTP")
-	grpcAddr := flag.String("grpc-addr", "", "`host:port` for gRPC; none by default")
+	var f flags
+	flag.StringVar(&f.addr, "addr", "127.0.0.1:8080", "`host:port` for HTTP")
+	flag.StringVar(&f.grpcAddr, "grpc-addr", "", "`host:port` for gRPC; none by default")
+	flag.StringVar(&f.store, "store", "", "`file or postgres://…` that keeps tasks and flows; in memory by default")
+	flag.DurationVar(&f.lease, "lease", 15*time.Second, "how long a process's tasks stay its own when it is not heard of, with -store")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := serve(ctx, *addr, *grpcAddr); err != nil {
+	if err := run(ctx, f); err != nil {
 		fmt.Fprintln(os.Stderr, "showcase:", err)
 		os.Exit(1)
 	}
 }
 
-func serve(ctx context.Context, addr, grpcAddr string) error {
-	var self atomic.Value // where the rows "remote …" find this agent
-	a, err := showcase.New(showcase.Self(func() string {
-		address, _ := self.Load().(string)
-		return address
-	}))
+func run(ctx context.Context, f flags) (err error) {
+	if f.store == "" {
+		return serve(ctx, f, nil)
+	}
+	db, err := sqlstore.Open(ctx, f.store, sqlstore.Lease(f.lease))
 	if err != nil {
 		return err
 	}
+	return errors.Join(serve(ctx, f, db), db.Close()) //nolint:contextcheck // closing takes none
+}
+
+// serve keeps everything in memory when db is nil.
+func serve(ctx context.Context, f flags, db *sqlstore.DB) error {
+	var self atomic.Value // where the rows "remote …" find this agent
+	kinds := []showcase.Option{showcase.Self(func() string {
+		address, _ := self.Load().(string)
+		return address
+	})}
 	opts := []executor.Option{
 		executor.Version("0.1.0"),
 		executor.OnListen(func(httpAddr, grpcAddr net.Addr) {
@@ -52,8 +72,18 @@ func serve(ctx context.Context, addr, grpcAddr string) error {
 			fmt.Println()
 		}),
 	}
-	if grpcAddr != "" {
-		opts = append(opts, executor.GRPCAddr(grpcAddr))
+	if db != nil {
+		opts = append(opts, executor.TaskStore(db.Tasks()))
+		kinds = append(kinds, showcase.Flows(db.Flows(), func(task, node string) {
+			fmt.Fprintf(os.Stderr, "showcase: task %s runs node %s\n", task, node)
+		}))
 	}
-	return executor.Serve(ctx, addr, a, opts...)
+	a, err := showcase.New(kinds...)
+	if err != nil {
+		return err
+	}
+	if f.grpcAddr != "" {
+		opts = append(opts, executor.GRPCAddr(f.grpcAddr))
+	}
+	return executor.Serve(ctx, f.addr, a, opts...)
 }

@@ -9,7 +9,7 @@ import (
 // TestReadmeShowsTheLoanFlow: the README's drawing is that of the loan flow
 // after its search failed.
 func TestReadmeShowsTheLoanFlow(t *testing.T) {
-	f, err := newFlows()
+	f, err := newFlows(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/flow"
@@ -22,17 +22,24 @@ type loan struct {
 	Answer  string
 }
 
-// flows are the showcase's flows, and how often their nodes ran for each task.
+// flows are the showcase's flows.
 type flows struct {
 	loan   *agent.FlowRunner[loan]
 	fanout *agent.FlowRunner[loan]
 
-	mu   sync.Mutex
-	runs map[string]map[string]int // by task and node
+	durable bool
+	runs    flow.Store // counts the runs of a task's node as checkpoints
+	onNode  func(task, node string)
 }
 
-func newFlows() (*flows, error) {
-	f := &flows{runs: map[string]map[string]int{}}
+func newFlows(store flow.Store, onNode func(task, node string)) (*flows, error) {
+	f := &flows{durable: store != nil, runs: store, onNode: onNode}
+	var opts []agent.FlowOption
+	if f.durable {
+		opts = []agent.FlowOption{agent.FlowStore(store), agent.FlowRecover()}
+	} else {
+		f.runs = flow.NewMemory()
+	}
 	line, err := f.loanFlow().Compile()
 	if err != nil {
 		return nil, err
@@ -42,8 +49,8 @@ func newFlows() (*flows, error) {
 		return nil, err
 	}
 	var errLoan, errFan error
-	f.loan, errLoan = agent.NewFlowRunner(line, f.begin, f.finish)
-	f.fanout, errFan = agent.NewFlowRunner(fan, f.begin, f.finish)
+	f.loan, errLoan = agent.NewFlowRunner(line, f.begin, f.finish, opts...)
+	f.fanout, errFan = agent.NewFlowRunner(fan, f.begin, f.finish, opts...)
 	return f, errors.Join(errLoan, errFan)
 }
 
@@ -81,6 +88,22 @@ func (f *flows) fanoutFlow() *flow.Graph[loan] {
 	return g
 }
 
+// recovery goes on with a flow whose process died. Anything else ends as failed.
+func (f *flows) recovery() agent.Option {
+	if !f.durable {
+		return agent.Option{}
+	}
+	return agent.Recover(func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+		switch {
+		case !isFlow(req):
+			return nil, agent.ErrProcessRestarted
+		case modeOf(req) == "parallel-fail":
+			return f.fanout.Recover(ctx, req, w)
+		}
+		return f.loan.Recover(ctx, req, w)
+	})
+}
+
 func (f *flows) search(ctx context.Context, s loan) ([]string, error) {
 	switch s.Mode {
 	case "fail":
@@ -105,26 +128,57 @@ func (f *flows) generate(ctx context.Context, s loan) (string, error) {
 // count makes a node that counts its runs.
 func (f *flows) count(node string, fn flow.Func[loan, string]) flow.Func[loan, string] {
 	return func(ctx context.Context, s loan) (string, error) {
-		f.ran(s.Task, node)
+		if err := f.ran(ctx, s, node); err != nil {
+			return "", err
+		}
 		return fn(ctx, s)
 	}
 }
 
 func (f *flows) count2(fn flow.Func[loan, []string]) flow.Func[loan, []string] {
 	return func(ctx context.Context, s loan) ([]string, error) {
-		f.ran(s.Task, "rag_search")
+		if err := f.ran(ctx, s, "rag_search"); err != nil {
+			return nil, err
+		}
 		return fn(ctx, s)
 	}
 }
 
-func (f *flows) ran(task, node string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.runs[task] == nil {
-		f.runs[task] = map[string]int{}
+// ran counts a run of a node, which takes its time in the mode "slow".
+func (f *flows) ran(ctx context.Context, s loan, node string) error {
+	if f.onNode != nil {
+		f.onNode(s.Task, node)
 	}
-	f.runs[task][node]++
+	n, err := f.counted(ctx, s.Task, node)
+	if err != nil {
+		return err
+	}
+	err = f.runs.Save(ctx, flow.Checkpoint{Run: counter(s.Task, node), Seq: n + 1, Keep: 1})
+	if err != nil || s.Mode != "slow" {
+		return err
+	}
+	t := time.NewTimer(100 * time.Millisecond)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
+
+// counted tells how often a node ran.
+func (f *flows) counted(ctx context.Context, task, node string) (uint64, error) {
+	c, err := f.runs.Load(ctx, counter(task, node))
+	if err != nil && !errors.Is(err, flow.ErrUnknownRun) {
+		return 0, err
+	}
+	return c.Seq, nil
+}
+
+func counter(task, node string) string { return task + "/runs/" + node }
+
+var counted = []string{"fetch_subject", "rag_search", "generate_response"}
 
 func (f *flows) begin(_ context.Context, req *agent.Request) (loan, error) {
 	return loan{Task: req.TaskID(), Mode: modeOf(req)}, nil
@@ -132,29 +186,25 @@ func (f *flows) begin(_ context.Context, req *agent.Request) (loan, error) {
 
 // finish answers with what the flow found or, where it asked, with how often
 // each node ran.
-func (f *flows) finish(_ context.Context, s loan) (*agent.Result, error) {
+func (f *flows) finish(ctx context.Context, s loan) (*agent.Result, error) {
 	if s.Mode != "ask" {
 		return agent.Text(s.Answer), nil
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	n := f.runs[s.Task]
-	return agent.Text(fmt.Sprintf("runs: fetch_subject=%d rag_search=%d generate_response=%d",
-		n["fetch_subject"], n["rag_search"], n["generate_response"])), nil
+	text := "runs:"
+	for _, node := range counted {
+		n, err := f.counted(ctx, s.Task, node)
+		if err != nil {
+			return nil, err
+		}
+		text += fmt.Sprintf(" %s=%d", node, n)
+	}
+	return agent.Text(text), nil
 }
 
 // run is the row "flow MODE".
 func (f *flows) run(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
-	res, err := f.dispatch(ctx, req, w)
-	if hitl.Find(err) == nil { // the task has ended
-		f.release(ctx, req.TaskID())
-	}
-	return res, err
-}
-
-func (f *flows) dispatch(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
 	switch modeOf(req) {
-	case "ok", "fail", "panic", "guardrail", "timeout", "ask":
+	case "ok", "slow", "fail", "panic", "guardrail", "timeout", "ask":
 		return f.loan.Stream(ctx, req, w)
 	case "parallel-fail":
 		return f.fanout.Stream(ctx, req, w)
@@ -166,9 +216,9 @@ func (f *flows) dispatch(ctx context.Context, req *agent.Request, w *stream.Writ
 func (f *flows) release(ctx context.Context, task string) {
 	f.loan.Release(ctx, task)
 	f.fanout.Release(ctx, task)
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.runs, task)
+	for _, node := range counted {
+		_ = f.runs.Delete(ctx, counter(task, node)) // what is left the store's retention removes
+	}
 }
 
 // isFlow reports whether the task was begun by "flow MODE".

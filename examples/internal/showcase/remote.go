@@ -10,14 +10,6 @@ import (
 	"github.com/a2aexec/a2aexec/stream"
 )
 
-// Option configures the agent.
-type Option func(*remotes)
-
-// Self tells the rows "remote …" where the agent itself is served, as the
-// address of its card; "" while that is not known. Default: the rows are
-// unknown scenarios.
-func Self(address func() string) Option { return func(r *remotes) { r.address = address } }
-
 // remotes are the rows "remote …", which call a second agent: this one, over
 // loopback.
 type remotes struct {

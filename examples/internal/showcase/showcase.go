@@ -14,6 +14,7 @@ import (
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/errcode/catalog"
+	"github.com/a2aexec/a2aexec/flow"
 	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/stream"
 )
@@ -21,14 +22,36 @@ import (
 //go:embed errors.yaml
 var catalogue embed.FS
 
+// Option changes how [New] makes the agent.
+type Option func(*settings)
+
+type settings struct {
+	self   func() string
+	store  flow.Store
+	onNode func(task, node string)
+}
+
+// Self tells the rows "remote …" where the agent itself is served, as the
+// address of its card; "" while that is not known. Default: the rows are
+// unknown scenarios.
+func Self(address func() string) Option { return func(s *settings) { s.self = address } }
+
+// Flows keeps the runs of the rows "flow …" in a store, from which they go on
+// when the process has died, and tells onNode of each run of a node. Default:
+// they are kept in memory.
+func Flows(store flow.Store, onNode func(task, node string)) Option {
+	return func(s *settings) { s.store, s.onNode = store, onNode }
+}
+
 // New makes the agent. It has both an Invoke and a Stream function. The error
 // tells what is wrong with its flows and its catalogue.
 func New(opts ...Option) (*agent.Agent, error) {
-	others := &remotes{}
+	var set settings
 	for _, o := range opts {
-		o(others)
+		o(&set)
 	}
-	flows, err := newFlows()
+	others := &remotes{address: set.self}
+	flows, err := newFlows(set.store, set.onNode)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +76,8 @@ func New(opts ...Option) (*agent.Agent, error) {
 	}
 	return agent.New("showcase",
 		agent.Description("Shows every way in which an agent can answer, chosen by the message's text."),
-		agent.Invoke(invoke(run)), agent.Stream(run), agent.OnRelease(flows.release), agent.OnRelease(others.release)), nil
+		agent.Invoke(invoke(run)), agent.Stream(run), flows.recovery(),
+		agent.OnRelease(flows.release), agent.OnRelease(others.release)), nil
 }
 
 // invoke answers in one go as the other function does in a stream, but for the
