@@ -141,8 +141,10 @@ func (x *agentExecutor) keepLeases(idle <-chan struct{}) {
 		switch err := x.renew(lease / 6); {
 		case err == nil:
 			renewed = began
-		case time.Since(renewed)+lease/3 > lease: // there is no time for another try
-			for _, r := range x.runs() {
+			x.letGoOfOwed(context.Background())
+		case time.Since(renewed)+lease/3 >= lease: // there is no time for another try
+			for id, r := range x.runs() {
+				x.owe(id, true) // nobody may have taken it
 				r.lose(context.Background(), fmt.Errorf("leases cannot be renewed: %w", err))
 			}
 		}

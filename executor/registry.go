@@ -118,6 +118,7 @@ func (g *registry) begin(r *run, t *ticket) {
 	g.moveSlot(t, r)
 	g.use(t)
 	g.byTask[r.task.ID] = r
+	delete(g.debts, r.task.ID)
 	g.running[r] = true
 	if g.onBusy != nil && g.quiet == nil {
 		g.quiet = make(chan struct{})
@@ -221,17 +222,15 @@ func (g *registry) owe(id a2a.TaskID, owed bool) {
 	}
 }
 
-// owed gives the leases that are yet to be given back. Those of tasks that are
-// at work again are not.
+// owed gives the leases that are yet to be given back and of whose tasks nothing
+// is left here.
 func (g *registry) owed() (ids []a2a.TaskID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for id := range g.debts {
-		if g.byTask[id] != nil || g.awaited[id] {
-			delete(g.debts, id)
-			continue
+		if g.byTask[id] == nil && !g.awaited[id] {
+			ids = append(ids, id)
 		}
-		ids = append(ids, id)
 	}
 	return ids
 }

@@ -81,7 +81,7 @@ func benchList(b *testing.B, n int) {
 			b.Fatal(err)
 		}
 		if db.dialect.numbered {
-			if _, err := db.exec(b.Context(), `VACUUM ANALYZE {p}tasks`); err != nil {
+			if _, err := db.do(b.Context(), `VACUUM ANALYZE {p}tasks`); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -125,6 +125,11 @@ func sqliteName(dsn string) (string, error) {
 	case name == "" || strings.HasPrefix(name, ":memory:") || given.Get("mode") == "memory":
 		return "", errors.New("expected the name of a file: a database in memory does not outlive the process")
 	}
-	pragmas := url.Values{"_pragma": append([]string{"busy_timeout(5000)", "synchronous(FULL)"}, given["_pragma"]...)}
+	pragmas := url.Values{"_pragma": given["_pragma"]}
+	for name, value := range map[string]string{"busy_timeout": "5000", "synchronous": "FULL"} {
+		if !strings.Contains(strings.ToLower(strings.Join(given["_pragma"], " ")), name) {
+			pragmas.Add("_pragma", name+"("+value+")")
+		}
+	}
 	return "file:" + (&url.URL{Path: name}).EscapedPath() + "?" + pragmas.Encode(), nil
 }

@@ -1,7 +1,9 @@
 package sqlstore
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/a2aexec/a2aexec/flow"
@@ -26,18 +28,27 @@ func (s *Flows) Save(ctx context.Context, c flow.Checkpoint) error {
 	if data == nil {
 		data = []byte{}
 	}
-	n, err := s.put(ctx, c, data)
-	if err == nil && n == 0 {
-		err = fmt.Errorf("%w: checkpoint %d does not follow", flow.ErrConflict, c.Seq)
+	n, again, err := s.put(ctx, c, data)
+	if err != nil || n > 0 {
+		return err
 	}
-	return err
+	if again { // a try before, of which nothing was heard, may have stored it
+		last, err := s.Load(ctx, c.Run)
+		if err != nil && !errors.Is(err, flow.ErrUnknownRun) {
+			return err
+		}
+		if last.Seq == c.Seq && bytes.Equal(last.Data, data) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: checkpoint %d does not follow", flow.ErrConflict, c.Seq)
 }
 
-func (s *Flows) put(ctx context.Context, c flow.Checkpoint, data []byte) (int64, error) {
+func (s *Flows) put(ctx context.Context, c flow.Checkpoint, data []byte) (n int64, again bool, err error) {
 	now := nanos(s.db.now())
 	switch c.Seq {
 	case 0:
-		return 0, nil
+		return 0, false, nil
 	case 1:
 		return s.db.exec(ctx, `INSERT INTO {p}flows (run, seq, saved_at, data) VALUES (?, 1, ?, ?) ON CONFLICT (run) DO NOTHING`,
 			c.Run, now, data)
@@ -71,6 +82,6 @@ func (s *Flows) Delete(ctx context.Context, run string) error {
 	if unstorable(run) {
 		return ctx.Err()
 	}
-	_, err := s.db.exec(ctx, `DELETE FROM {p}flows WHERE run = ?`, run)
+	_, err := s.db.do(ctx, `DELETE FROM {p}flows WHERE run = ?`, run)
 	return err
 }

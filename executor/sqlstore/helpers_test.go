@@ -71,10 +71,10 @@ func open(t *testing.T, dsn string, opts ...sqlstore.Option) *sqlstore.DB {
 	return db
 }
 
-// as gives the context of a call by a user.
-func as(ctx context.Context, user string) context.Context {
+// asMe gives the context of a call by the user "me".
+func asMe(ctx context.Context) context.Context {
 	ctx, call := a2asrv.NewCallContext(ctx, nil)
-	call.User = &a2asrv.User{Name: user, Authenticated: user != ""}
+	call.User = a2asrv.NewAuthenticatedUser("me", nil)
 	return ctx
 }
 

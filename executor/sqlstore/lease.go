@@ -40,7 +40,7 @@ func (d *DB) beat(ctx context.Context, left time.Duration) (string, error) {
 		return w.name, nil
 	}
 	if w.name != "" && w.until.After(now) {
-		n, err := d.exec(ctx, `UPDATE {p}workers SET leased_until = {now} + ? WHERE worker = ?`, d.lease.Milliseconds(), w.name)
+		n, err := d.do(ctx, `UPDATE {p}workers SET leased_until = {now} + ? WHERE worker = ?`, d.lease.Milliseconds(), w.name)
 		if err != nil {
 			return "", fmt.Errorf("renew lease: %w", err)
 		}
@@ -50,7 +50,8 @@ func (d *DB) beat(ctx context.Context, left time.Duration) (string, error) {
 		}
 	}
 	name := rand.Text()
-	_, err := d.exec(ctx, `INSERT INTO {p}workers (worker, leased_until) VALUES (?, {now} + ?)`, name, d.lease.Milliseconds())
+	_, err := d.do(ctx, `INSERT INTO {p}workers (worker, leased_until) VALUES (?, {now} + ?) ON CONFLICT (worker) DO NOTHING`,
+		name, d.lease.Milliseconds())
 	if err != nil {
 		return "", fmt.Errorf("begin lease: %w", err)
 	}
@@ -68,7 +69,7 @@ func (d *DB) resign() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), d.lease)
 	defer cancel()
-	_, err := d.exec(ctx, `DELETE FROM {p}workers WHERE worker = ?`, w.name)
+	_, err := d.do(ctx, `DELETE FROM {p}workers WHERE worker = ?`, w.name)
 	w.name = ""
 	return err
 }
@@ -76,17 +77,47 @@ func (d *DB) resign() error {
 // bury removes the workers of which nothing was heard for the time of a lease.
 // From then on they cannot renew it.
 func (d *DB) bury(ctx context.Context) error {
-	_, err := d.exec(ctx, `DELETE FROM {p}workers WHERE leased_until < {now}`)
+	_, err := d.do(ctx, `DELETE FROM {p}workers WHERE leased_until < {now}`)
 	return err
 }
 
-// free is the condition that nobody alive has the lease of a task.
-const free = `NOT EXISTS (SELECT 1 FROM {p}workers w WHERE w.worker = {p}tasks.worker)`
+// taken is a task whose lease may be taken, as it was read.
+type taken struct {
+	id      a2a.TaskID
+	owner   string
+	version int64
+}
+
+// dead is the condition that nobody alive has the lease of a task.
+const dead = `NOT EXISTS (SELECT 1 FROM {p}workers w WHERE w.worker = {p}tasks.worker)`
+
+func scanTaken(r *sql.Rows) (t taken, err error) { return t, r.Scan(&t.id, &t.owner, &t.version) }
+
+// take takes the lease of a task, unless it has changed since it was read. What
+// others have read of it they cannot write from then on.
+func (d *DB) take(ctx context.Context, t taken, me string) (bool, error) {
+	n, again, err := d.exec(ctx, `UPDATE {p}tasks SET worker = ?, version = version + 1 WHERE id = ? AND version = ?`,
+		me, string(t.id), t.version)
+	if err != nil || n > 0 || !again {
+		return n > 0, err
+	}
+	rows, err := d.query(ctx, `SELECT 1 FROM {p}tasks WHERE id = ? AND worker = ? AND version = ?`, string(t.id), me, t.version+1)
+	var yes int
+	return one(rows, err, &yes)
+}
 
 // Acquire takes the lease of a task of the caller's, and reports false when
 // another process has it. There is nothing to take of a task that does not exist
 // or is not the caller's. What another process has read of the task it cannot write from then on.
 func (s *Tasks) Acquire(ctx context.Context, id a2a.TaskID) (bool, error) {
+	ok, err := s.acquire(ctx, id)
+	if err != nil {
+		return false, fmt.Errorf("acquire task: %w", err)
+	}
+	return ok, nil
+}
+
+func (s *Tasks) acquire(ctx context.Context, id a2a.TaskID) (bool, error) {
 	owner, err := s.db.owner(ctx)
 	if err != nil || unstorable(string(id)) {
 		return err == nil, err
@@ -96,18 +127,19 @@ func (s *Tasks) Acquire(ctx context.Context, id a2a.TaskID) (bool, error) {
 		return false, err
 	}
 	if err := s.db.bury(ctx); err != nil {
-		return false, fmt.Errorf("acquire task: %w", err)
+		return false, err
 	}
-	n, err := s.db.exec(ctx, `UPDATE {p}tasks SET worker = ?, version = version + 1
-		WHERE id = ? AND owner = ? AND (worker = ? OR `+free+`)`, me, string(id), owner, me)
+	rows, err := s.db.query(ctx, `SELECT id, owner, version FROM {p}tasks WHERE id = ? AND owner = ?
+		AND (worker = ? OR `+dead+`)`, string(id), owner, me)
+	found, err := all(rows, err, scanTaken)
 	if err != nil {
-		return false, fmt.Errorf("acquire task: %w", err)
+		return false, err
 	}
-	if n > 0 {
-		return true, nil
+	if len(found) == 0 {
+		exists, err := s.exists(ctx, id, owner)
+		return !exists, err
 	}
-	exists, err := s.exists(ctx, id, owner)
-	return !exists, err
+	return s.db.take(ctx, found[0], me)
 }
 
 // Release gives back the lease of a task. One that is not this process's is no error.
@@ -118,7 +150,7 @@ func (s *Tasks) Release(ctx context.Context, id a2a.TaskID) error {
 	if me == "" || unstorable(string(id)) {
 		return nil
 	}
-	_, err := s.db.exec(ctx, `UPDATE {p}tasks SET worker = '' WHERE id = ? AND worker = ?`, string(id), me)
+	_, err := s.db.do(ctx, `UPDATE {p}tasks SET worker = '' WHERE id = ? AND worker = ?`, string(id), me)
 	return err
 }
 
@@ -162,27 +194,34 @@ func scanID(r *sql.Rows) (id a2a.TaskID, err error) { return id, r.Scan(&id) }
 // on, at most that many, and gives their owners. What a process that is not dead after all
 // has read of them it cannot write from then on.
 func (s *Tasks) Orphans(ctx context.Context, most int) (map[a2a.TaskID]string, error) {
+	owners, err := s.orphans(ctx, most)
+	if err != nil {
+		err = fmt.Errorf("find orphans: %w", err)
+	}
+	return owners, err
+}
+
+func (s *Tasks) orphans(ctx context.Context, most int) (map[a2a.TaskID]string, error) {
 	me, err := s.db.alive(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.db.bury(ctx); err != nil {
-		return nil, fmt.Errorf("find orphans: %w", err)
+		return nil, err
 	}
-	rows, err := s.db.change(ctx, `UPDATE {p}tasks SET worker = ?, version = version + 1 WHERE id IN (
-		SELECT id FROM {p}tasks WHERE state IN ('TASK_STATE_WORKING', 'TASK_STATE_SUBMITTED', '')
-		AND `+free+` ORDER BY state, updated_at LIMIT ? {skip locked}) RETURNING id, owner`, me, most)
-	type orphan struct {
-		id    a2a.TaskID
-		owner string
+	rows, err := s.db.query(ctx, `SELECT id, owner, version FROM {p}tasks
+		WHERE state IN ('TASK_STATE_WORKING', 'TASK_STATE_SUBMITTED', '') AND `+dead+`
+		ORDER BY state, updated_at LIMIT ?`, most)
+	found, err := all(rows, err, scanTaken)
+	owners := map[a2a.TaskID]string{}
+	for _, t := range found {
+		mine, err := s.db.take(ctx, t, me)
+		if err != nil {
+			return owners, err // what was taken is the caller's
+		}
+		if mine {
+			owners[t.id] = t.owner
+		}
 	}
-	found, err := all(rows, err, func(r *sql.Rows) (o orphan, err error) { return o, r.Scan(&o.id, &o.owner) })
-	if err != nil {
-		return nil, fmt.Errorf("find orphans: %w", err)
-	}
-	out := make(map[a2a.TaskID]string, len(found))
-	for _, o := range found {
-		out[o.id] = o.owner
-	}
-	return out, nil
+	return owners, err
 }

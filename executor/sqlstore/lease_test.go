@@ -40,7 +40,7 @@ func pair(t *testing.T, dsn string, opts ...Option) (a, b *Tasks) {
 // die makes a process one of which nothing was heard for the time of a lease.
 func die(t *testing.T, s *Tasks) {
 	t.Helper()
-	if _, err := s.db.exec(t.Context(), `UPDATE {p}workers SET leased_until = 0 WHERE worker = ?`, s.db.self.name); err != nil {
+	if _, err := s.db.do(t.Context(), `UPDATE {p}workers SET leased_until = 0 WHERE worker = ?`, s.db.self.name); err != nil {
 		t.Fatal(err)
 	}
 }

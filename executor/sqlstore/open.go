@@ -102,13 +102,24 @@ func (d *DB) prepare(ctx context.Context, pool *sql.DB, text string) (*sql.Stmt,
 	return s, nil
 }
 
-// exec runs a statement and tells how many rows it changed.
-func (d *DB) exec(ctx context.Context, text string, args ...any) (int64, error) {
-	res, err := d.run(ctx, d.text(text), args)
-	if err != nil {
-		return 0, err
-	}
-	return res.RowsAffected()
+// exec runs a statement and tells how many rows it changed. again tells that it
+// was tried before, and that nobody knows whether that changed anything.
+func (d *DB) exec(ctx context.Context, text string, args ...any) (n int64, again bool, err error) {
+	again, err = d.insist(ctx, func() error {
+		res, err := d.run(ctx, d.text(text), args)
+		if err != nil {
+			return err
+		}
+		n, err = res.RowsAffected()
+		return err
+	})
+	return n, again, err
+}
+
+// do is exec for a statement whose second time changes nothing.
+func (d *DB) do(ctx context.Context, text string, args ...any) (n int64, err error) {
+	n, _, err = d.exec(ctx, text, args...)
+	return n, err
 }
 
 func (d *DB) run(ctx context.Context, text string, args []any) (sql.Result, error) {
@@ -123,8 +134,12 @@ func (d *DB) run(ctx context.Context, text string, args []any) (sql.Result, erro
 }
 
 // query runs a statement that reads.
-func (d *DB) query(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	return d.rows(ctx, d.read, text, args)
+func (d *DB) query(ctx context.Context, text string, args ...any) (rows *sql.Rows, err error) {
+	_, err = d.insist(ctx, func() (err error) {
+		rows, err = d.rows(ctx, d.read, text, args) //nolint:rowserrcheck,sqlclosecheck // by who reads them
+		return err
+	})
+	return rows, err
 }
 
 // change runs a statement that changes rows and gives them.

@@ -84,7 +84,7 @@ func TestMigrationsGoForward(t *testing.T) {
 					t.Fatalf("opening number %d: %v", i, err)
 				}
 				if i > 0 {
-					if _, err := db.exec(t.Context(), `UPDATE {p}tasks SET note = 'x'`); err != nil {
+					if _, err := db.do(t.Context(), `UPDATE {p}tasks SET note = 'x'`); err != nil {
 						t.Errorf("opening number %d: %v", i, err)
 					}
 				}
@@ -115,7 +115,7 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = db.Close() }()
-			if _, err := db.exec(t.Context(), `UPDATE {p}tasks SET note = 'x'`); err == nil {
+			if _, err := db.do(t.Context(), `UPDATE {p}tasks SET note = 'x'`); err == nil {
 				t.Error("half of the migration is there")
 			}
 		})

@@ -22,7 +22,7 @@ func (d *DB) Purge(ctx context.Context) (tasks int, err error) {
 		}
 	}
 	if d.keepFlows > 0 {
-		_, err = d.exec(ctx, `DELETE FROM {p}flows WHERE saved_at < ?
+		_, err = d.do(ctx, `DELETE FROM {p}flows WHERE saved_at < ?
 			AND NOT EXISTS (SELECT 1 FROM {p}tasks t WHERE t.id = {task of run})`, nanos(d.now().Add(-d.keepFlows)))
 		if err != nil {
 			return tasks, fmt.Errorf("purge flows: %w", err)

@@ -52,7 +52,7 @@ func (s *PushConfigs) save(ctx context.Context, taskID a2a.TaskID, c *a2a.PushCo
 	if err := s.db.checkSize("push config", len(body)); err != nil {
 		return nil, err
 	}
-	_, err = s.db.exec(ctx, `INSERT INTO {p}push_configs (task_id, id, body) VALUES (?, ?, ?)
+	_, err = s.db.do(ctx, `INSERT INTO {p}push_configs (task_id, id, body) VALUES (?, ?, ?)
 		ON CONFLICT (task_id, id) DO UPDATE SET body = excluded.body`, string(taskID), saved.ID, string(body))
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (s *PushConfigs) Delete(ctx context.Context, taskID a2a.TaskID, configID st
 	if unstorable(string(taskID)) || unstorable(configID) {
 		return nil
 	}
-	_, err := s.db.exec(ctx, `DELETE FROM {p}push_configs WHERE task_id = ? AND id = ?`, string(taskID), configID)
+	_, err := s.db.do(ctx, `DELETE FROM {p}push_configs WHERE task_id = ? AND id = ?`, string(taskID), configID)
 	return err
 }
 
@@ -118,6 +118,6 @@ func (s *PushConfigs) DeleteAll(ctx context.Context, taskID a2a.TaskID) error {
 	if unstorable(string(taskID)) {
 		return nil
 	}
-	_, err := s.db.exec(ctx, `DELETE FROM {p}push_configs WHERE task_id = ?`, string(taskID))
+	_, err := s.db.do(ctx, `DELETE FROM {p}push_configs WHERE task_id = ?`, string(taskID))
 	return err
 }

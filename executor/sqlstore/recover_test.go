@@ -76,19 +76,19 @@ func declareDead(t *testing.T, dsn string) {
 
 func (p *process) stream(t *testing.T, m *a2a.Message) (next func() (a2a.Event, error, bool), stop func()) {
 	t.Helper()
-	return iter.Pull2(p.SendStreamingMessage(as(t.Context(), "me"), &a2a.SendMessageRequest{Message: m}))
+	return iter.Pull2(p.SendStreamingMessage(asMe(t.Context()), &a2a.SendMessageRequest{Message: m}))
 }
 
 func (p *process) send(t *testing.T, m *a2a.Message) (*a2a.Task, error) {
 	t.Helper()
-	res, err := p.SendMessage(as(t.Context(), "me"), &a2a.SendMessageRequest{Message: m})
+	res, err := p.SendMessage(asMe(t.Context()), &a2a.SendMessageRequest{Message: m})
 	task, _ := res.(*a2a.Task)
 	return task, err
 }
 
 func (p *process) task(t *testing.T, id a2a.TaskID) *a2a.Task {
 	t.Helper()
-	task, err := p.GetTask(as(t.Context(), "me"), &a2a.GetTaskRequest{ID: id})
+	task, err := p.GetTask(asMe(t.Context()), &a2a.GetTaskRequest{ID: id})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,9 @@ func TestRunOfADeadProcessFails(t *testing.T) {
 			if o := <-b.outcomes; o.State != executor.Failed || o.TaskID != string(id) {
 				t.Errorf("the hook was told of %+v", o)
 			}
-			<-stopped // by the heartbeat
+			if cause := <-stopped; cause == nil { // by the heartbeat
+				t.Error("the code was stopped without a cause")
+			}
 			ev, err, ok := events()
 			if last, isTask := ev.(*a2a.Task); !ok || err != nil || !isTask || last.Status.State != a2a.TaskStateFailed {
 				t.Errorf("the client of the dead process got %v, %v", ev, err)
@@ -206,11 +208,14 @@ type loan struct {
 	mu      sync.Mutex
 	ran     map[string]int
 	effects atomic.Int32
+	began   chan struct{} // receives when the second node has begun
 	gate    chan struct{}
 	asks    bool
 }
 
-func newLoan() *loan { return &loan{ran: map[string]int{}, gate: make(chan struct{})} }
+func newLoan() *loan {
+	return &loan{ran: map[string]int{}, began: make(chan struct{}, 100), gate: make(chan struct{})}
+}
 
 func (l *loan) count(node string) {
 	l.mu.Lock()
@@ -265,6 +270,7 @@ func (l *loan) second(ctx context.Context, _ []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	l.began <- struct{}{}
 	select {
 	case <-l.gate:
 		return name, nil
@@ -292,16 +298,12 @@ func TestFlowOfADeadProcessGoesOn(t *testing.T) {
 					defer stop2()
 					next(t, events)
 				}
-				for l.effects.Load() == 0 {
-					time.Sleep(time.Millisecond)
-				}
+				<-l.began
 				declareDead(t, dsn)
 				b := start(t, dsn, l.agent)
-				for { // the other runs the node too
-					if l.runs() == "map[first:1 second:2]" {
-						break
-					}
-					time.Sleep(time.Millisecond)
+				<-l.began // by the other
+				if got := l.runs(); got != "map[first:1 second:2]" {
+					t.Errorf("the nodes ran %s", got)
 				}
 				if ev, err, _ := events(); err == nil {
 					t.Errorf("the client of the dead process got %v", ev)
@@ -335,7 +337,7 @@ func TestAnswerOfADeadProcessIsTakenIn(t *testing.T) {
 		t.Fatalf("got %v, %v", task, err)
 	}
 	// What the host and the executor store before the flow goes on.
-	st, err := a.db.Tasks().Get(as(t.Context(), "me"), task.ID)
+	st, err := a.db.Tasks().Get(asMe(t.Context()), task.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +360,7 @@ func TestAnswerOfADeadProcessIsTakenIn(t *testing.T) {
 // store stores a task as a process that died at once.
 func store(t *testing.T, db *sqlstore.DB, task *a2a.Task) error {
 	t.Helper()
-	_, err := db.Tasks().Update(as(t.Context(), "me"), updateOf(task))
+	_, err := db.Tasks().Update(asMe(t.Context()), updateOf(task))
 	return err
 }
 
@@ -371,7 +373,7 @@ func TestFinishedFlowOfADeadProcessIsTold(t *testing.T) {
 	a := start(t, dsn, l.agent, executor.RecoverEvery(0), executor.Middleware(func(run executor.RunFunc) executor.RunFunc {
 		return func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
 			res, err := run(ctx, req)
-			db := open(t, dsn)
+			db := open(t, dsn) //nolint:contextcheck // the test's
 			kept, _ = db.Flows().Load(ctx, req.TaskID()+"/loan")
 			return res, err
 		}
@@ -412,7 +414,7 @@ func TestParkedTaskGoesOnInAnotherProcess(t *testing.T) {
 			if err != nil || task.Status.State != a2a.TaskStateInputRequired {
 				t.Fatalf("got %v, %v", task, err)
 			}
-			waiting, stop := iter.Pull2(a.SubscribeToTask(as(t.Context(), "me"), &a2a.SubscribeToTaskRequest{ID: task.ID}))
+			waiting, stop := iter.Pull2(a.SubscribeToTask(asMe(t.Context()), &a2a.SubscribeToTaskRequest{ID: task.ID}))
 			defer stop()
 			next(t, waiting)
 			done, err := b.send(t, answer(task, "Ada"))
@@ -483,11 +485,13 @@ func TestCancelElsewhere(t *testing.T) {
 			if _, err := b.send(t, answer(&a2a.Task{ID: id}, "more")); !errors.Is(err, a2a.ErrUnsupportedOperation) {
 				t.Errorf("a message at the other process got %v, want UnsupportedOperation", err)
 			}
-			task, err := b.CancelTask(as(t.Context(), "me"), &a2a.CancelTaskRequest{ID: id})
+			task, err := b.CancelTask(asMe(t.Context()), &a2a.CancelTaskRequest{ID: id})
 			if err != nil || task.Status.State != a2a.TaskStateCanceled {
 				t.Fatalf("got %v, %v", task, err)
 			}
-			<-stopped // by the heartbeat
+			if cause := <-stopped; cause == nil { // by the heartbeat
+				t.Error("the code was stopped without a cause")
+			}
 			if ev, ok := next(t, events).(*a2a.Task); !ok || ev.Status.State != a2a.TaskStateCanceled {
 				t.Errorf("the client of the other process got %v", ev)
 			}

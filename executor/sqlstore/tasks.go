@@ -82,14 +82,28 @@ func (s *Tasks) create(ctx context.Context, t *a2a.Task) error {
 			return err
 		}
 	}
-	n, err := s.db.exec(ctx, `INSERT INTO {p}tasks
+	n, again, err := s.db.exec(ctx, `INSERT INTO {p}tasks
 		(id, owner, context_id, state, status_at, updated_at, version, worker, body)
 		VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT (id) DO NOTHING`,
-		string(t.ID), owner, t.ContextID, r.state, r.statusAt, s.db.now().UnixNano(), worker, r.body)
-	if err == nil && n == 0 {
-		err = taskstore.ErrTaskAlreadyExists
+		string(t.ID), owner, t.ContextID, r.state, r.statusAt, nanos(s.db.now()), worker, r.body)
+	switch {
+	case err != nil || n > 0:
+		return err
+	case again:
+		if mine, err := s.has(ctx, t.ID, owner, 1, r.body); err != nil || mine {
+			return err
+		}
 	}
-	return err
+	return taskstore.ErrTaskAlreadyExists
+}
+
+// has reports whether what is stored is just that: a try before, of which
+// nothing was heard, has stored it.
+func (s *Tasks) has(ctx context.Context, id a2a.TaskID, owner string, v taskstore.TaskVersion, body string) (bool, error) {
+	rows, err := s.db.query(ctx, `SELECT 1 FROM {p}tasks WHERE id = ? AND owner = ? AND version = ? AND body = ?`,
+		string(id), owner, int64(v), body)
+	var n int
+	return one(rows, err, &n)
 }
 
 // Update implements taskstore.Store. A task that has ended or is parked is no
@@ -105,7 +119,7 @@ func (s *Tasks) Update(ctx context.Context, req *taskstore.UpdateRequest) (tasks
 	return v, nil
 }
 
-func (s *Tasks) update(ctx context.Context, req *taskstore.UpdateRequest) (v taskstore.TaskVersion, err error) {
+func (s *Tasks) update(ctx context.Context, req *taskstore.UpdateRequest) (taskstore.TaskVersion, error) {
 	owner, err := s.db.owner(ctx)
 	if err != nil {
 		return 0, err
@@ -118,19 +132,39 @@ func (s *Tasks) update(ctx context.Context, req *taskstore.UpdateRequest) (v tas
 	if err != nil {
 		return 0, err
 	}
-	rows, err := s.db.change(ctx, `UPDATE {p}tasks SET context_id = ?, state = ?, status_at = ?, updated_at = ?, body = ?,
-		version = version + 1, worker = CASE WHEN CAST(? AS INTEGER) = 1 THEN '' ELSE worker END
-		WHERE id = ? AND owner = ? AND (version = ? OR CAST(? AS INTEGER) = 1) RETURNING version`,
-		t.ContextID, r.state, r.statusAt, s.db.now().UnixNano(), r.body, flag(restsAfter(req)),
-		string(t.ID), owner, int64(req.PrevVersion), flag(req.PrevVersion == taskstore.TaskVersionMissing))
-	found, err := one(rows, err, &v)
-	if err != nil || found {
-		return v, err
+	args := []any{
+		t.ContextID, r.state, r.statusAt, nanos(s.db.now()), r.body, flag(restsAfter(req)), string(t.ID), owner,
+	}
+	if req.PrevVersion == taskstore.TaskVersionMissing {
+		return s.overwrite(ctx, args)
+	}
+	next := req.PrevVersion + 1
+	n, again, err := s.db.exec(ctx, updateTask+` AND version = ?`, append(args, int64(req.PrevVersion))...)
+	if err != nil || n > 0 {
+		return next, err
+	}
+	if again {
+		if mine, err := s.has(ctx, t.ID, owner, next, r.body); err != nil || mine {
+			return next, err
+		}
 	}
 	if exists, err := s.exists(ctx, t.ID, owner); err != nil || !exists {
 		return 0, orNotFound(err)
 	}
 	return 0, taskstore.ErrConcurrentModification
+}
+
+const updateTask = `UPDATE {p}tasks SET context_id = ?, state = ?, status_at = ?, updated_at = ?, body = ?, version = version + 1,
+	worker = CASE WHEN CAST(? AS INTEGER) = 1 THEN '' ELSE worker END WHERE id = ? AND owner = ?`
+
+// overwrite updates whichever version there is.
+func (s *Tasks) overwrite(ctx context.Context, args []any) (v taskstore.TaskVersion, err error) {
+	rows, err := s.db.change(ctx, updateTask+` RETURNING version`, args...)
+	found, err := one(rows, err, &v)
+	if err == nil && !found {
+		err = a2a.ErrTaskNotFound
+	}
+	return v, err
 }
 
 // restsAfter reports whether nothing works on the task once it is updated. A

@@ -190,15 +190,16 @@ func (f *flows) finish(ctx context.Context, s loan) (*agent.Result, error) {
 	if s.Mode != "ask" {
 		return agent.Text(s.Answer), nil
 	}
-	text := "runs:"
+	var text strings.Builder
+	text.WriteString("runs:")
 	for _, node := range counted {
 		n, err := f.counted(ctx, s.Task, node)
 		if err != nil {
 			return nil, err
 		}
-		text += fmt.Sprintf(" %s=%d", node, n)
+		fmt.Fprintf(&text, " %s=%d", node, n)
 	}
-	return agent.Text(text), nil
+	return agent.Text(text.String()), nil
 }
 
 // run is the row "flow MODE".

@@ -1,0 +1,193 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+
+	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/executor"
+	"github.com/a2aexec/a2aexec/hitl"
+)
+
+// leased is the host's store in memory with leases that say what the test
+// wants; package sqlstore has real ones, and tests with them.
+type leased struct {
+	taskstore.Store
+	acquire func() (bool, error)
+	renew   func(ids []a2a.TaskID) ([]a2a.TaskID, error)
+	orphans func() (map[a2a.TaskID]string, error)
+}
+
+func newLeased() *leased {
+	return &leased{
+		Store:   taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: a2asrv.NewTaskStoreAuthenticator()}),
+		acquire: func() (bool, error) { return true, nil },
+		renew:   func([]a2a.TaskID) ([]a2a.TaskID, error) { return nil, nil },
+		orphans: func() (map[a2a.TaskID]string, error) { return nil, nil },
+	}
+}
+
+func (s *leased) LeaseTime() time.Duration                                    { return 6 * time.Second }
+func (s *leased) Acquire(context.Context, a2a.TaskID) (bool, error)           { return s.acquire() }
+func (s *leased) Release(context.Context, a2a.TaskID) error                   { return nil }
+func (s *leased) Orphans(context.Context, int) (map[a2a.TaskID]string, error) { return s.orphans() }
+func (s *leased) Renew(_ context.Context, ids []a2a.TaskID) ([]a2a.TaskID, error) {
+	return s.renew(ids)
+}
+
+var greeter = agent.New("asking", agent.Invoke(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
+	if _, asked := req.Question(); !asked {
+		return nil, hitl.InputRequired("Name?")
+	}
+	return agent.Text("hello " + req.Text()), nil
+}))
+
+func send(ctx context.Context, h a2asrv.RequestHandler, m *a2a.Message) (*a2a.Task, error) {
+	ctx, _ = a2asrv.NewCallContext(ctx, nil)
+	res, err := h.SendMessage(ctx, &a2a.SendMessageRequest{Message: m})
+	task, _ := res.(*a2a.Task)
+	return task, err
+}
+
+func TestAnswerToATaskOfAnotherProcess(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newLeased()
+		h, err := executor.NewHandler(greeter, executor.TaskStore(s), executor.Logger(slog.New(slog.DiscardHandler)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		task, err := send(t.Context(), h, a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hi")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := func() (*a2a.Task, error) {
+			return send(t.Context(), h, a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart("Ada")))
+		}
+		s.acquire = func() (bool, error) { return false, nil }
+		if _, err := answer(); !errors.Is(err, a2a.ErrUnsupportedOperation) {
+			t.Errorf("another process works on it: got %v, want UnsupportedOperation", err)
+		}
+		s.acquire = func() (bool, error) { return false, errors.New("no database") }
+		if _, err := answer(); !errors.Is(err, a2a.ErrInternalError) {
+			t.Errorf("the store fails: got %v, want an internal error", err)
+		}
+		s.acquire = func() (bool, error) { panic("no") }
+		if _, err := answer(); !errors.Is(err, a2a.ErrInternalError) {
+			t.Errorf("the store panics: got %v, want an internal error", err)
+		}
+		s.acquire = func() (bool, error) { return true, nil }
+		if done, err := answer(); err != nil || done.Status.State != a2a.TaskStateCompleted {
+			t.Errorf("got %v, %v", done, err)
+		}
+		if err := h.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A run stops when its lease is lost, or cannot be renewed for so long that it
+// may be, and neither clients nor hooks are told of an ending.
+func TestALostLeaseStopsTheRun(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		renew func(ids []a2a.TaskID) ([]a2a.TaskID, error)
+		after time.Duration
+	}{
+		"lost":                  {func(ids []a2a.TaskID) ([]a2a.TaskID, error) { return ids, nil }, 2 * time.Second},
+		"cannot be renewed":     {func([]a2a.TaskID) ([]a2a.TaskID, error) { return nil, errors.New("no database") }, 2 * time.Second},
+		"the store panics":      {func([]a2a.TaskID) ([]a2a.TaskID, error) { panic("no") }, 2 * time.Second},
+		"could be renewed once": {failsAfter(1), 6 * time.Second},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { lostLease(t, tc.renew, tc.after) })
+		})
+	}
+}
+
+func failsAfter(n int) func([]a2a.TaskID) ([]a2a.TaskID, error) {
+	return func([]a2a.TaskID) ([]a2a.TaskID, error) {
+		if n--; n < 0 {
+			return nil, errors.New("no database")
+		}
+		return nil, nil
+	}
+}
+
+func lostLease(t *testing.T, renew func([]a2a.TaskID) ([]a2a.TaskID, error), after time.Duration) {
+	t.Helper()
+	s, began := newLeased(), time.Now()
+	s.renew = renew
+	var stopped time.Duration
+	a := agent.New("waiting", agent.Invoke(func(ctx context.Context, _ *agent.Request) (*agent.Result, error) {
+		<-ctx.Done()
+		stopped = time.Since(began)
+		return nil, ctx.Err()
+	}))
+	h, err := executor.NewHandler(a, executor.TaskStore(s), executor.Logger(slog.New(slog.DiscardHandler)),
+		executor.OnOutcome(func(_ context.Context, o executor.Outcome) { t.Errorf("a hook was told of %+v", o) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	var last a2a.Event
+	for ev, err := range h.SendStreamingMessage(ctx, &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("x"))}) {
+		if err != nil {
+			if !errors.Is(err, a2a.ErrInternalError) || last == nil {
+				t.Errorf("the stream ended with %v after %v", err, last)
+			}
+			break
+		}
+		last = ev
+	}
+	if stopped != after {
+		t.Errorf("the run was stopped after %v, want %v", stopped, after)
+	}
+	st, err := s.Get(ctx, last.TaskInfo().TaskID)
+	if err != nil || st.Task.Status.State != a2a.TaskStateWorking || len(st.Task.History) != 1 {
+		t.Errorf("stored is %+v, %v", st, err)
+	}
+	if err := h.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Recovery looks at once and then every so often, whatever the store does, until
+// the handler is shut down.
+func TestRecoveryLooksUntilTheShutdown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s, looks := newLeased(), 0
+		s.orphans = func() (map[a2a.TaskID]string, error) {
+			switch looks++; looks {
+			case 1:
+				return nil, errors.New("no database")
+			case 2:
+				panic("no")
+			}
+			return map[a2a.TaskID]string{"gone": "me"}, nil
+		}
+		h, err := executor.NewHandler(greeter, executor.TaskStore(s), executor.Logger(slog.New(slog.DiscardHandler)), executor.RecoverEvery(time.Minute))
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3*time.Minute + time.Second)
+		if err := h.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Hour)
+		if looks != 4 {
+			t.Errorf("looked %d times, want 4", looks)
+		}
+	})
+}
