@@ -33,12 +33,14 @@ func (d dialect) named(prefix string) dialect {
 		"{p}", prefix, "{text}", "TEXT", "{int}", "INTEGER", "{blob}", "BLOB",
 		"{now}", "CAST(unixepoch('subsec') * 1000 AS INTEGER)", "{skip locked}", "",
 		"{task of run}", "substr(run, 1, instr(run, '/') - 1)",
+		"{no index}", "+",
 	}
 	if d.numbered {
 		words = []string{
 			"{p}", prefix, "{text}", `TEXT COLLATE "C"`, "{int}", "BIGINT", "{blob}", "BYTEA",
 			"{now}", "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)", "{skip locked}", "FOR UPDATE SKIP LOCKED",
 			"{task of run}", "split_part(run, '/', 1)",
+			"{no index}", "", // it knows by itself
 		}
 	}
 	d.words = strings.NewReplacer(words...)

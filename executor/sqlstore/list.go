@@ -43,23 +43,11 @@ func (s *Tasks) list(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListT
 	if size < 1 || size > longestPage {
 		return nil, fmt.Errorf("page size must be between 1 and %d, got %d: %w", longestPage, size, a2a.ErrInvalidRequest)
 	}
-	f := filterOf(owner, req)
-	total, err := s.count(ctx, f)
+	total, found, err := s.find(ctx, owner, req, size+1)
 	if err != nil {
 		return nil, err
 	}
 	res := &a2a.ListTasksResponse{Tasks: []*a2a.Task{}, TotalSize: total, PageSize: size}
-	if req.PageToken != "" {
-		after, err := decodeCursor(req.PageToken)
-		if err != nil {
-			return nil, err
-		}
-		f.where("(updated_at, id) < (?, ?)", after.At, after.ID)
-	}
-	found, err := s.page(ctx, f, size+1)
-	if err != nil {
-		return nil, err
-	}
 	if len(found) > size {
 		found = found[:size]
 		res.NextPageToken = found[size-1].encode()
@@ -74,6 +62,30 @@ func (s *Tasks) list(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListT
 	return res, nil
 }
 
+// find gives a page's tasks, and one more if there is, and how many there are on all pages.
+func (s *Tasks) find(ctx context.Context, owner string, req *a2a.ListTasksRequest, limit int) (total int, found []listed, err error) {
+	f := filterOf(owner, req, true)
+	var after cursor
+	if req.PageToken != "" {
+		if after, err = decodeCursor(req.PageToken); err != nil {
+			return 0, nil, err
+		}
+	}
+	if total, err = s.count(ctx, f); err != nil || total == 0 {
+		return 0, nil, err
+	}
+	f = filterOf(owner, req, total < fewTasks)
+	if req.PageToken != "" {
+		f.where("(updated_at, id) < (?, ?)", after.At, after.ID)
+	}
+	found, err = s.page(ctx, f, limit)
+	return total, found, err
+}
+
+// fewTasks are sooner found by the time of their status, and sorted, than among
+// all of a user's in order.
+const fewTasks = 1000
+
 // filter is the condition of a list.
 type filter struct {
 	conds []string
@@ -87,7 +99,10 @@ func (f *filter) where(cond string, args ...any) {
 
 func (f *filter) text() string { return strings.Join(f.conds, " AND ") }
 
-func filterOf(owner string, req *a2a.ListTasksRequest) *filter {
+// filterOf makes the filter of a request. Where a column is hidden from the
+// choice of an index, another one leads to fewer tasks; byTime lets that of the
+// time be chosen.
+func filterOf(owner string, req *a2a.ListTasksRequest, byTime bool) *filter {
 	f := &filter{}
 	f.where("owner = ?", owner)
 	switch {
@@ -96,11 +111,18 @@ func filterOf(owner string, req *a2a.ListTasksRequest) *filter {
 	case req.ContextID != "":
 		f.where("context_id = ?", req.ContextID)
 	}
-	if req.Status != a2a.TaskStateUnspecified {
+	switch {
+	case req.Status != a2a.TaskStateUnspecified && req.ContextID != "":
+		f.where("{no index}state = ?", string(req.Status))
+	case req.Status != a2a.TaskStateUnspecified:
 		f.where("state = ?", string(req.Status))
 	}
-	if at := req.StatusTimestampAfter; at != nil {
+	at := req.StatusTimestampAfter
+	switch {
+	case at != nil && byTime && len(f.conds) == 1:
 		f.where("status_at >= ?", at.UnixNano())
+	case at != nil:
+		f.where("{no index}status_at >= ?", at.UnixNano())
 	}
 	return f
 }

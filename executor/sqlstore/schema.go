@@ -24,6 +24,7 @@ var migrations = [][]string{
 		`CREATE INDEX {p}tasks_list ON {p}tasks (owner, updated_at, id, status_at)`,
 		`CREATE INDEX {p}tasks_context ON {p}tasks (owner, context_id, updated_at, id, state, status_at)`,
 		`CREATE INDEX {p}tasks_state ON {p}tasks (owner, state, updated_at, id, status_at)`,
+		`CREATE INDEX {p}tasks_time ON {p}tasks (owner, status_at)`,
 		`CREATE INDEX {p}tasks_purge ON {p}tasks (state, updated_at)`,
 		`CREATE TABLE {p}workers (
 			worker {text} NOT NULL PRIMARY KEY,
