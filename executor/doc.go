@@ -20,6 +20,10 @@
 //   - no goroutine of a run outlives it, except code that ignores its cancelled
 //     context beyond the [GracePeriod].
 //
+// Where tasks outlive the process (a [LeaseStore], as in package
+// executor/sqlstore), so do these guarantees: what was at work when a process
+// died goes on or ends as failed, in its successor or another process, once.
+//
 // What cannot be contained is a panic in a goroutine that the agent's code
 // started itself: Go ends the program.
 //

@@ -11,10 +11,12 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/stream"
 )
 
 // leased is the host's store in memory with leases that say what the test
@@ -188,6 +190,71 @@ func TestRecoveryLooksUntilTheShutdown(t *testing.T) {
 		time.Sleep(time.Hour)
 		if looks != 4 {
 			t.Errorf("looked %d times, want 4", looks)
+		}
+	})
+}
+
+// A run that goes on sees the request of the run that died: its message, the
+// question that this answers, the conversation before, and what was stored.
+func TestRecoverSeesTheRequestAsItWas(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newLeased()
+		task := &a2a.Task{ID: "t", ContextID: "c", Status: a2a.TaskStatus{State: a2a.TaskStateWorking}}
+		say := func(role a2a.MessageRole, text string) *a2a.Message {
+			return a2a.NewMessageForTask(role, task, a2a.NewTextPart(text))
+		}
+		question := say(a2a.MessageRoleAgent, "Name?")
+		asked := a2a.NewDataPart(map[string]any{"id": "name"})
+		asked.SetMeta("schema", hitl.Schema)
+		question.Parts = append(question.Parts, asked)
+		task.History = []*a2a.Message{say(a2a.MessageRoleUser, "hi"), question, say(a2a.MessageRoleUser, "Ada"), say(a2a.MessageRoleAgent, "a third")}
+		task.Status.Message = say(a2a.MessageRoleAgent, "two thirds")
+		task.Artifacts = []*a2a.Artifact{{ID: "a", Parts: a2a.ContentParts{a2a.NewTextPart("half")}}}
+		ctx, call := a2asrv.NewCallContext(t.Context(), nil)
+		call.User = a2asrv.NewAuthenticatedUser("me", nil)
+		if _, err := s.Create(ctx, task); err != nil {
+			t.Fatal(err)
+		}
+		found := map[a2a.TaskID]string{"t": "me"}
+		s.orphans = func() (map[a2a.TaskID]string, error) { defer func() { found = nil }(); return found, nil }
+
+		a := agent.New("going-on", agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) {
+			t.Error("the run began again")
+			return nil, nil
+		}), agent.Recover(func(_ context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+			q, _ := req.Question()
+			h := req.History()
+			if req.Text() != "Ada" || q.Prompt != "Name?" || req.User().Name != "me" || len(h) != 2 || h[1].ID != question.ID || len(req.Task().Artifacts) != 1 {
+				t.Errorf("the request says %q to %q of %q, after %d messages", req.Text(), q.Prompt, req.User().Name, len(h))
+			}
+			return nil, w.Text("the rest")
+		}))
+		over := make(chan executor.Outcome, 1)
+		h, err := executor.NewHandler(a, executor.TaskStore(s), executor.Logger(slog.New(slog.DiscardHandler)),
+			executor.OnOutcome(func(_ context.Context, o executor.Outcome) { over <- o }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o := <-over; o.State != executor.Completed {
+			t.Errorf("the run came to %+v", o)
+		}
+		st, err := s.Get(ctx, "t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var told []string
+		for _, m := range st.Task.History {
+			told = append(told, m.Parts[0].Text())
+		}
+		if diff := cmp.Diff([]string{"hi", "Name?", "Ada", "a third", "two thirds"}, told); diff != "" {
+			t.Errorf("the history (-want +got): %s", diff)
+		}
+		if as := st.Task.Artifacts; len(as) != 2 || as[0].Parts[0].Text() != "half" || as[1].Parts[0].Text() != "the rest" {
+			t.Errorf("got the artifacts %v", as)
+		}
+		if err := h.Shutdown(t.Context()); err != nil {
+			t.Error(err)
 		}
 	})
 }

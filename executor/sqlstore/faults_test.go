@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
@@ -220,6 +221,7 @@ type wire struct {
 
 	mu    sync.Mutex
 	cut   bool
+	mute  bool // the next answer of the server does not arrive, and its connection breaks
 	conns map[net.Conn]bool
 }
 
@@ -257,13 +259,39 @@ func (w *wire) serve() {
 			_ = c.Close()
 			continue
 		}
-		for _, d := range [][2]net.Conn{{c, to}, {to, c}} {
-			w.wg.Go(func() {
-				_, _ = io.Copy(d[0], d[1])
-				_, _ = d[0].Close(), d[1].Close()
-			})
+		w.wg.Go(func() {
+			_, _ = io.Copy(to, c)
+			_, _ = to.Close(), c.Close()
+		})
+		w.wg.Go(func() {
+			w.answer(c, to)
+			_, _ = to.Close(), c.Close()
+		})
+	}
+}
+
+// answer passes on what the server says.
+func (w *wire) answer(c, to net.Conn) {
+	for buf := make([]byte, 1<<16); ; {
+		n, err := to.Read(buf)
+		w.mu.Lock()
+		mute := w.mute
+		w.mute = false
+		w.mu.Unlock()
+		if mute {
+			return
+		}
+		if _, failed := c.Write(buf[:n]); err != nil || failed != nil {
+			return
 		}
 	}
+}
+
+// loseAnswer has the server do what it is asked next, but not say so.
+func (w *wire) loseAnswer() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.mute = true
 }
 
 func (w *wire) keep(conns ...net.Conn) bool {
@@ -341,5 +369,56 @@ func TestDatabaseGoneForAMoment(t *testing.T) {
 	close(l.gate)
 	if task := p.untilRests(t, id); task.Status.State != a2a.TaskStateCompleted || l.runs() != "map[first:1 second:1 third:1]" {
 		t.Errorf("the task is %s; the nodes ran %s", task.Status.State, l.runs())
+	}
+}
+
+// The server does what it is asked, but its answer is lost with the connection:
+// nothing is done twice, and nothing is told to have failed.
+func TestLostAnswers(t *testing.T) {
+	t.Parallel()
+	w, dsn := wired(t, postgresDSN(t))
+	// One round trip for each statement, on one connection.
+	db := open(t, dsn+"&default_query_exec_mode=exec", sqlstore.Conns(1))
+	ctx, tasks, flows := asMe(t.Context()), db.Tasks(), db.Flows()
+	task := func(by string) *a2a.Task {
+		return &a2a.Task{ID: "t", Status: a2a.TaskStatus{State: a2a.TaskStateInputRequired}, Metadata: map[string]any{"by": by}}
+	}
+	save := func(seq uint64) error {
+		return flows.Save(ctx, flow.Checkpoint{Run: "r", Seq: seq, Data: fmt.Append(nil, seq)})
+	}
+	for _, step := range []struct {
+		name string
+		do   func() error
+	}{
+		{"create", func() error { _, err := tasks.Create(ctx, task("me")); return err }},
+		{"update", func() error {
+			v, err := tasks.Update(ctx, &taskstore.UpdateRequest{Task: task("you"), PrevVersion: 1})
+			if err == nil && v != 2 {
+				err = fmt.Errorf("version %d", v)
+			}
+			return err
+		}},
+		{"save the first", func() error { return save(1) }},
+		{"save the second", func() error { return save(2) }},
+	} {
+		if _, err := flows.Load(ctx, "none"); !errors.Is(err, flow.ErrUnknownRun) { // connects
+			t.Fatal(err)
+		}
+		w.loseAnswer()
+		if err := step.do(); err != nil {
+			t.Errorf("%s: %v", step.name, err)
+		}
+	}
+	st, err := tasks.Get(ctx, "t")
+	if err != nil || st.Version != 2 || st.Task.Metadata["by"] != "you" {
+		t.Errorf("stored is %+v, %v", st, err)
+	}
+	if c, err := flows.Load(ctx, "r"); err != nil || c.Seq != 2 || string(c.Data) != "2" {
+		t.Errorf("saved is %+v, %v", c, err)
+	}
+	// What somebody else has stored meanwhile is no answer that was lost.
+	w.loseAnswer()
+	if _, err := tasks.Create(ctx, task("another")); !errors.Is(err, taskstore.ErrTaskAlreadyExists) {
+		t.Errorf("create again: got %v, want ErrTaskAlreadyExists", err)
 	}
 }
