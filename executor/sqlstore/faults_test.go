@@ -91,7 +91,9 @@ func TestDiskFull(t *testing.T) {
 	}
 	for _, task := range res.Tasks { // of the one that failed too, if it was begun
 		rest := p.untilRests(t, task.ID)
-		if data, failed := errcode.FromTask(rest); failed && data.Reason() != "process_restarted" {
+		data, failed := errcode.FromTask(rest)
+		// With its artifact left out the task may just fit.
+		if failed && data.Reason() != "process_restarted" && data.Reason() != "host_stopped" {
 			t.Errorf("a task failed with %v", data)
 		}
 	}
