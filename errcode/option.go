@@ -171,11 +171,21 @@ func (e *Error) addDetails(m map[string]any) {
 	}
 }
 
-// CorrelationID joins the error a client sees with the log. Default: none; the executor sets one
-// for each failure.
+// CorrelationID joins the error a client sees with the log: printable ASCII without blanks, at most
+// 256 bytes. Anything else, or what [Redact] takes for a secret, counts as none, and
+// [Builder.Data] reports it. Default: none; the executor sets one for each failure.
 func CorrelationID(id string) Option {
-	return optionFunc(func(e *Error) { e.correlationID = id })
+	return optionFunc(func(e *Error) {
+		if !validCorrelation(id) || Redact(id) != id {
+			id = ""
+			e.drop("", []string{noCorrelation})
+		}
+		e.correlationID = id
+	})
 }
+
+// noCorrelation reports a correlation id that is none. Its text may be a secret.
+const noCorrelation = "/correlationId: not an id"
 
 // drop notes what was lost below prefix. It never writes into a slice that a copy of e shares.
 func (e *Error) drop(prefix string, lost []string) {

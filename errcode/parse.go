@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/a2aexec/a2aexec/internal/plain"
 )
@@ -252,7 +251,7 @@ func (r *reader) violations() []Violation {
 // salvage makes data that may break the rules of their fields fit to become an [Error] which can
 // be sent on: what is invalid is left out.
 func (d Data) salvage() Data {
-	if d.ErrorReason == "" || strings.ContainsFunc(d.ErrorReason, notASCII) {
+	if !validReason(d.ErrorReason) {
 		d.ErrorReason = reasonRemote
 	}
 	if d.ErrorSource != "" && !ValidSource(d.ErrorSource) {
@@ -260,6 +259,9 @@ func (d Data) salvage() Data {
 	}
 	if d.Domain != "" && !ValidDomain(d.Domain) {
 		d.Domain = ""
+	}
+	if !validCorrelation(d.CorrelationID) {
+		d.CorrelationID = ""
 	}
 	if d.ErrorCode != GuardrailBlocked {
 		d.Guardrail = nil

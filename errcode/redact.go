@@ -6,12 +6,13 @@ import (
 )
 
 // Redact masks credentials in text with [redacted] and leaves the rest readable. It knows bearer
-// and basic authentication, common API keys (sk-…, ghp_…, AKIA…, AIza…, xox…), user:password@ in
+// and basic authentication, common API keys (sk-…, ghp_…, AKIA…, AIza…, xox… and many others), user:password@ in
 // URLs and connection strings, assignments such as password=… in many spellings including JSON,
-// JSON Web Tokens, PEM private keys even when cut, and cookie headers. It is a safety net: what
+// JSON Web Tokens, PEM private keys even when cut, and cookies. It is a safety net: what
 // looks like ordinary text passes.
 //
-// The result is valid UTF-8, and redacting it again changes nothing.
+// The result is valid UTF-8, and redacting it again changes nothing. The work is in proportion to the
+// length of the text.
 func Redact(s string) string {
 	s = validText(s)
 	for range maxPasses {
@@ -50,6 +51,7 @@ var finders = func() (f [256]finder) {
 	f['b'], f['B'] = findScheme, findScheme
 	f['-'] = findPEM
 	f['e'] = findJWT
+	f['%'], f['>'] = findEncoded, findElement
 	for first := range prefixesBy {
 		if len(prefixesBy[first]) > 0 {
 			f[first] = findKey
@@ -113,6 +115,20 @@ var keyPrefixes = []keyPrefix{
 	{"xoxs-", 6},
 	{"xapp-", 6},
 	{"hf_", 16},
+	{"gsk_", 16},
+	{"xai-", 16},
+	{"npm_", 16},
+	{"pypi-", 16},
+	{"SG.", 16},
+	{"ya29.", 16},
+	{"shpat_", 8},
+	{"shpca_", 8},
+	{"shppa_", 8},
+	{"shpss_", 8},
+	{"whsec_", 8},
+	{"dop_v1_", 8},
+	{"lin_api_", 8},
+	{"GOCSPX-", 8},
 }
 
 // prefixesBy holds the prefixes by their first byte.
@@ -130,7 +146,11 @@ func findKey(s string, i, _ int) (span, bool) {
 			continue
 		}
 		end := run(s, i+len(p.text), isKeyChar)
-		body := s[i+len(p.text) : end]
+		if strings.HasSuffix(p.text, ".") { // parts with dots between them
+			end = run(s, end, func(c byte) bool { return c == '.' || isKeyChar(c) })
+			end = i + len(strings.TrimRight(s[i:end], "."))
+		}
+		body := s[min(i+len(p.text), end):end]
 		if len(body) >= p.rest && (len(body) >= 8 || strings.ContainsAny(body, "0123456789")) {
 			return span{i, end}, true
 		}
@@ -148,9 +168,14 @@ func findJWT(s string, i, _ int) (span, bool) {
 		return span{}, false
 	}
 	head := run(s[:min(len(s), i+maxJWTHead)], i, isKeyChar)
+	// What does not look like one is left before the rest is read, so that the work stays in
+	// proportion to the text, however many beginnings are in it.
+	if head-i < 8 || head < len(s) && s[head] != '.' && !isKeyChar(s[head]) {
+		return span{}, false
+	}
 	end := run(s, head, func(c byte) bool { return c == '.' || isKeyChar(c) })
 	end = i + len(strings.TrimRight(s[i:end], "."))
-	if head-i < 8 || end == head && head < len(s) {
+	if end == head && head < len(s) {
 		return span{}, false
 	}
 	return span{i, end}, true

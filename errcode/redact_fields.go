@@ -59,7 +59,7 @@ func findDSNPassword(s string, i int) (span, bool) {
 	window := s[i+1 : min(len(s), i+1+maxDSN)]
 	token := window[:run(window, 0, isURLChar)]
 	at := strings.LastIndexByte(token, '@')
-	if at <= 0 || token[:at] == mask || !looksLikeAddress(token[at+1:]) {
+	if at <= 0 || token[:at] == mask || strings.Contains(token[:at], "://") || !looksLikeAddress(token[at+1:]) {
 		return span{}, false
 	}
 	return span{i + 1, i + 1 + at}, true
@@ -93,10 +93,65 @@ func findAssigned(s string, i, _ int) (span, bool) {
 	if from == len(s) {
 		return span{}, false
 	}
-	if s[i] == ':' && isHeaderName(name) && !isQuote(s[from]) && s[from] != '\\' && s[from] != '[' {
+	switch {
+	case isQuote(s[from]) || s[from] == '\\' || s[from] == '[':
+		return valueSpan(s, from)
+	case s[i] == ':' && isHeaderName(name):
 		return headerSpan(s, from, name)
+	case isCookieName(name):
+		return cookieSpan(s, from)
+	default:
+		return valueSpan(s, from)
 	}
-	return valueSpan(s, from)
+}
+
+// findEncoded recognises an assignment whose = or : is written as in a query, %3D or %3A.
+func findEncoded(s string, i, _ int) (span, bool) {
+	from := i + len("%3D")
+	if from >= len(s) || s[i+1] != '3' || strings.IndexByte("DdAa", s[i+2]) < 0 {
+		return span{}, false
+	}
+	name := nameBefore(s, i)
+	from = skipBlanks(s, from)
+	if from == len(s) || !isSecretName(name) {
+		return span{}, false
+	}
+	value := valueSpan
+	if isCookieName(name) && !isQuote(s[from]) {
+		value = cookieSpan
+	}
+	sp, ok := value(s, from)
+	if end := strings.Index(s[sp.start:sp.end], "%26"); ok && end > 0 { // an encoded &
+		sp.end = sp.start + end
+	}
+	return sp, ok
+}
+
+// findElement recognises the content of an XML element whose name tells of a secret.
+func findElement(s string, i, _ int) (span, bool) {
+	start := i
+	for start > 0 && i-start < maxName && (isKeyChar(s[start-1]) || s[start-1] == '.' || s[start-1] == ':') {
+		start--
+	}
+	if start == 0 || s[start-1] != '<' || !isSecretName(s[start:i]) {
+		return span{}, false
+	}
+	n := strings.IndexByte(s[i+1:], '<')
+	if n <= 0 || !strings.HasPrefix(s[i+1+n:], "</") {
+		return span{}, false
+	}
+	return span{i + 1, i + 1 + n}, s[i+1:i+1+n] != mask
+}
+
+// skipBlanks passes over blanks, also those of a query.
+func skipBlanks(s string, i int) int {
+	for {
+		i = run(s, i, isBlank)
+		if !strings.HasPrefix(s[i:], "%20") {
+			return i
+		}
+		i += len("%20")
+	}
 }
 
 // nameBefore returns the identifier before i, past blanks and quotes (also escaped ones).
@@ -129,8 +184,40 @@ func valueSpan(s string, from int) (span, bool) {
 		}
 		return span{from, len(s)}, true
 	}
+	if n := schemeAndToken(s[from:]); n > 0 {
+		return span{from, from + n}, true
+	}
 	end := run(s, from, isValueChar)
-	end = from + len(strings.TrimRight(s[from:end], ")]}>,."))
+	end = from + len(strings.TrimRight(s[from:end], valueEnds))
+	return span{from, end}, end > from
+}
+
+// valueEnds are what ends a value that is not quoted without being part of it.
+const valueEnds = ")]}>,."
+
+// cookieSpan is a list of cookies that starts at from: pairs with semicolons between them.
+func cookieSpan(s string, from int) (span, bool) {
+	if strings.HasPrefix(s[from:], mask) {
+		return span{}, false
+	}
+	end := from
+	for at := from; ; {
+		next := run(s, at, func(c byte) bool { return isValueChar(c) || c == '&' })
+		if next > at && s[next-1] == '=' && next < len(s) && isQuote(s[next]) {
+			next++
+			next = run(s, next, func(c byte) bool { return c >= ' ' && c != s[next-1] })
+			next = min(next+1, len(s))
+		}
+		if next == at {
+			break
+		}
+		end = next
+		if next == len(s) || s[next] != ';' {
+			break
+		}
+		at = run(s, next+1, isBlank)
+	}
+	end = from + len(strings.TrimRight(s[from:end], valueEnds))
 	return span{from, end}, end > from
 }
 
@@ -160,34 +247,55 @@ func headerSpan(s string, from int, name string) (span, bool) {
 	if strings.HasPrefix(s[from:], mask) {
 		return span{}, false
 	}
-	if !strings.HasSuffix(strings.ToLower(name), "cookie") {
+	if !isCookieName(name) {
 		if n := schemeAndToken(s[from:]); n > 0 {
 			return span{from, from + n}, true
 		}
 	}
-	end := from
-	for end < len(s) && s[end] != '\r' && s[end] != '\n' && !strings.HasPrefix(s[end:], `\n`) {
-		end++
-	}
-	end = from + len(strings.TrimRight(s[from:end], " \t"))
+	end := from + restOfLine(s[from:])
 	return span{from, end}, end > from
 }
 
-// schemeAndToken returns the length of "Bearer token" and the like at the start of s, 0 if it does
-// not start so.
+// restOfLine is the length of the first line of s, which an escaped line feed ends, too.
+func restOfLine(s string) int {
+	end := 0
+	for end < len(s) && s[end] != '\r' && s[end] != '\n' && !strings.HasPrefix(s[end:], `\n`) {
+		end++
+	}
+	return len(strings.TrimRight(s[:end], " \t"))
+}
+
+// schemeAndToken returns the length of credentials with their scheme at the start of s, such as
+// "Bearer token", 0 if it does not start so. A scheme with parameters takes the rest of the line.
 func schemeAndToken(s string) int {
-	scheme := run(s[:min(len(s), maxName)], 0, isWord)
+	scheme := run(s[:min(len(s), maxName)], 0, isKeyChar)
+	from := skipBlanks(s, scheme)
+	if from == scheme || from == len(s) {
+		return 0
+	}
 	switch strings.ToLower(s[:scheme]) {
-	case "bearer", "basic", "token", "apikey", "bot", "negotiate":
+	case "bearer", "basic", "token", "apikey", "bot", "negotiate", "ntlm", "dpop", "key":
+	case "digest", "hawk", "mac", "oauth", "signature", "aws4-hmac-sha256":
+		params := run(s, from, isTokenChar)
+		if !strings.Contains(s[from:params], "=") {
+			return 0
+		}
+		return restOfLine(s)
 	default:
 		return 0
 	}
-	from := run(s, scheme, isBlank)
+	switch {
+	case strings.HasPrefix(s[from:], mask):
+		return from + len(mask)
+	case isQuote(s[from]):
+		sp, _ := quotedSpan(s, from, s[from:from+1])
+		return sp.end
+	}
 	end := run(s, from, isValueChar)
-	if from == scheme || end == from {
+	if end == from {
 		return 0
 	}
-	return len(strings.TrimRight(s[:end], ")]}>,."))
+	return len(strings.TrimRight(s[:end], valueEnds))
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }

@@ -16,7 +16,7 @@ var secretEndings = []string{
 	"password", "passwords", "passwd", "passphrase", "passcode", "pwd",
 	"secret", "secrets", "token",
 	"apikey", "apikeys", "accesskey", "secretkey", "privatekey", "signingkey", "encryptionkey",
-	"accountkey", "sharedkey", "authkey",
+	"accountkey", "sharedkey", "authkey", "clientassertion",
 	"credential", "credentials", "authorization", "cookie", "cookies", "signature",
 }
 
@@ -85,6 +85,12 @@ func isHeaderName(name string) bool {
 	return false
 }
 
+// isCookieName tells names of cookies, of which several may follow.
+func isCookieName(name string) bool {
+	name = strings.ToLower(name)
+	return strings.HasSuffix(name, "cookie") || strings.HasSuffix(name, "cookies")
+}
+
 // notTokens are words that follow "bearer" in plain English.
 var notTokens = []string{
 	"token", "tokens", "auth", "authentication", "authorization", "scheme", "header", "realm",
@@ -99,9 +105,14 @@ func findScheme(s string, i, _ int) (span, bool) {
 		if end >= len(s) || !strings.EqualFold(s[i:end], scheme) {
 			continue
 		}
-		from := run(s, end, isBlank)
-		if from == end {
+		from := skipBlanks(s, end)
+		if from == end || from == len(s) {
 			return span{}, false
+		}
+		if isQuote(s[from]) {
+			sp, ok := quotedSpan(s, from, s[from:from+1])
+			token := s[sp.start:sp.end]
+			return sp, ok && run(token, 0, isTokenChar) == len(token) && (scheme == "bearer" && isBearer(token) || isBasic(token))
 		}
 		to := run(s, from, isTokenChar)
 		token := strings.TrimRight(s[from:to], ".=")

@@ -111,7 +111,7 @@ func TestRedactLeavesOrdinaryTextAlone(t *testing.T) {
 func TestRedactHostileText(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []string{
-		"://", ":", "=", "a:", "-eyJ", "eyJ-", "bearer ", "basic a=/", "sk-", "-----BEGIN ", "-----END ", "-----END PRIVATE KEY",
+		"eyJ.", "eyJ-", ".eyJabcdefghij", "eyJabcde ", "<token>", "token%3D", "cookie=a; ", "bearer \"", "a=Bearer%20", "://", ":", "=", "a:", "-eyJ", "eyJ-", "bearer ", "basic a=/", "sk-", "-----BEGIN ", "-----END ", "-----END PRIVATE KEY",
 		"-----BEGIN PRIVATE KEY", "cookie: [redacted] ", "password=[redacted] ", `password="`, `password=\"`, "password=[", "token=\"\" ",
 		"a://b:c/", "x:y@", "password=)", "authorization: basic ", "cookie: a\n", `cookie: a\n`, "\xff", `\`, `token:\`,
 	} {

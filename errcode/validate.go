@@ -25,6 +25,17 @@ func ValidSource(s string) bool {
 		utf8.ValidString(locator) && !strings.ContainsFunc(locator, unicode.IsControl)
 }
 
+// validReason reports whether s may be a reason: ASCII, and not empty.
+func validReason(s string) bool { return s != "" && !strings.ContainsFunc(s, notASCII) }
+
+// maxCorrelation is the length of the longest correlation id, in bytes.
+const maxCorrelation = 256
+
+// validCorrelation tells an id from text: printable ASCII without blanks. "" is no id, and valid.
+func validCorrelation(id string) bool {
+	return len(id) <= maxCorrelation && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
+}
+
 // ValidDomain reports whether s is kebab-case ASCII: groups of lower-case letters and digits with
 // single hyphens between them.
 func ValidDomain(s string) bool {
