@@ -58,6 +58,14 @@ func (e Entry) RetryAfter() (d time.Duration, ok bool) {
 // Source returns where the failure happens, as system:locator; "" if the entry does not say.
 func (e Entry) Source() string { return e.row.source.value }
 
+// Place returns where the entry stands, as file:line:column; "" if it was not read from a file.
+func (e Entry) Place() string {
+	if e.row.at.file == "" {
+		return ""
+	}
+	return e.row.at.String()
+}
+
 // Languages returns the BCP 47 tags that have a title, the default language first, the others in
 // alphabetical order. The slice is the caller's.
 func (e Entry) Languages() []string {

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// maxFaultLines is how many faults the text of an error lists.
-const maxFaultLines = 50
+// maxFaults is how many faults are reported; the others are counted. A file may hold a fault in every
+// few bytes.
+const maxFaults = 100
 
 // Fault is one thing that is wrong with a catalogue.
 type Fault struct {
@@ -54,19 +55,20 @@ func (f Fault) String() string {
 
 // FaultsError says what is wrong with a catalogue, all of it.
 type FaultsError struct {
-	// Faults is never empty. Those of a file are in the order of its lines.
+	// Faults is never empty. Those of a file are in the order of its lines. There are at most 100.
 	Faults []Fault
+	// More is how many further faults there are, 0 unless Faults is full.
+	More int
 }
 
-// Error lists the faults, one a line; of very many it lists the first and the number of the rest.
+// Error lists the faults, one a line, and the number of those that are not listed.
 func (e *FaultsError) Error() string {
-	shown := e.Faults[:min(len(e.Faults), maxFaultLines)]
-	lines := make([]string, 0, len(shown)+1)
-	for _, f := range shown {
+	lines := make([]string, 0, len(e.Faults)+1)
+	for _, f := range e.Faults {
 		lines = append(lines, f.String())
 	}
-	if rest := len(e.Faults) - len(shown); rest > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", rest))
+	if e.More > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", e.More))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -82,10 +84,17 @@ func (e *FaultsError) Unwrap() []error {
 	return errs
 }
 
-// report collects faults.
-type report struct{ faults []Fault }
+// report collects faults, and counts those that are too many.
+type report struct {
+	faults []Fault
+	more   int
+}
 
 func (r *report) add(at spot, key, format string, args ...any) {
+	if len(r.faults) >= maxFaults {
+		r.more++
+		return
+	}
 	r.faults = append(r.faults, Fault{
 		File: at.file, Line: at.line, Column: at.col, Entry: at.entry,
 		Key: Key(key), Message: fmt.Sprintf(format, args...),
@@ -93,6 +102,10 @@ func (r *report) add(at spot, key, format string, args ...any) {
 }
 
 func (r *report) unreadable(file string, err error) {
+	if len(r.faults) >= maxFaults {
+		r.more++
+		return
+	}
 	r.faults = append(r.faults, Fault{File: file, Message: "read file: " + err.Error(), Err: err})
 }
 
@@ -115,7 +128,7 @@ func (r *report) err() error {
 			cmp.Compare(a.Entry, b.Entry),
 		)
 	})
-	return &FaultsError{Faults: r.faults}
+	return &FaultsError{Faults: r.faults, More: r.more}
 }
 
 // printable shortens text for a message and shows what cannot be printed as an escape.

@@ -1,9 +1,12 @@
 package catalog_test
 
 import (
+	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -291,19 +294,64 @@ func TestLimitsOfTitles(t *testing.T) {
 	}
 }
 
-// TestManyFaults: all are there for programs, but the text stays readable.
+// TestManyFaults: a file of faults gives a report that can be read, and that says how many there are.
 func TestManyFaults(t *testing.T) {
 	t.Parallel()
+	const lines = 400
 	var b strings.Builder
 	b.WriteString("domain: d\nerrors:\n")
-	for i := range 400 {
+	for i := range lines {
 		fmt.Fprintf(&b, "  K%d: 1\n", i)
 	}
 	_, err := catalog.Parse("e.yaml", []byte(b.String()))
-	if n := len(faults(t, err)); n != 400 {
-		t.Errorf("%d faults, want 400", n)
+	var all *catalog.FaultsError
+	if !errors.As(err, &all) || len(all.Faults) != 100 || all.More != lines-100 {
+		t.Fatalf("%d faults and %d more", len(all.Faults), all.More)
 	}
-	if lines := strings.Split(err.Error(), "\n"); len(lines) != 51 || lines[50] != "and 350 more" {
-		t.Errorf("%d lines, the last %q", len(lines), lines[len(lines)-1])
+	if text := strings.Split(err.Error(), "\n"); len(text) != 101 || text[100] != "and 300 more" {
+		t.Errorf("%d lines, the last %q", len(text), text[len(text)-1])
+	}
+}
+
+// TestFileOfDuplicates: a megabyte of faults took 635 MiB, and one line of JSON time by the square of
+// its length.
+func TestFileOfDuplicates(t *testing.T) { //nolint:paralleltest // it counts the memory of the whole process
+	const count = 100_000
+	for name, text := range map[string]string{
+		"e.yaml": "domain: d\nerrors:\n" + strings.Repeat(" A: 1\n", count),
+		"e.json": `{"domain":"d","errors":{` + strings.Repeat(`"A":1,`, count) + `"A":"end"}}`,
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := catalog.Parse(name, []byte(text))
+		runtime.ReadMemStats(&after)
+		var all *catalog.FaultsError
+		if !errors.As(err, &all) || all.More < count {
+			t.Errorf("%s: %d faults and %d more", name, len(all.Faults), all.More)
+		}
+		if used := (after.TotalAlloc - before.TotalAlloc) / uint64(len(text)); used > 500 {
+			t.Errorf("%s: %d bytes for each byte of the file", name, used)
+		}
+	}
+}
+
+// TestPlaceInOneLine: columns are counted on from one token to the next.
+func TestPlaceInOneLine(t *testing.T) {
+	t.Parallel()
+	good := `"K%d":{"code":"NOT_FOUND","reason":"r","title":"문서 x"},`
+	var b strings.Builder
+	b.WriteString(`{"domain":"d","errors":{`)
+	for i := range 1000 {
+		fmt.Fprintf(&b, good, i)
+	}
+	column := utf8.RuneCountInString(b.String()) + 1
+	b.WriteString("\"BAD\":1,\n \"BAD2\":2}}")
+	_, err := catalog.Parse("e.json", []byte(b.String()))
+	want := []string{
+		fmt.Sprintf("e.json:1:%d: BAD: an entry must be a map, not a whole number", column+len(`"BAD":`)),
+		"e.json:2:9: BAD2: an entry must be a map, not a whole number",
+	}
+	if diff := cmp.Diff(want, faults(t, err)); diff != "" {
+		t.Errorf("faults (-want +got):\n%s", diff)
 	}
 }

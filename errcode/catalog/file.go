@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -15,7 +16,7 @@ const MaxFile = 1 << 20
 
 // Load reads a catalogue from one or several files of fsys, which together are one catalogue: the
 // domain and the default language stand in one of them, or in several if they agree. A name ends
-// in .json, .yaml or .yml. An error is a [*FaultsError] with all faults of all files.
+// in .json, .yaml or .yml. An error is a [*FaultsError] with the faults of all files.
 func Load(fsys fs.FS, names ...string) (*Catalog, error) {
 	r := new(report)
 	parts := make([]draft, len(names))
@@ -47,7 +48,11 @@ func finish(parts []draft, r *report) (*Catalog, error) {
 	for _, p := range parts {
 		merge(&whole.domain, p.domain, "domain", r)
 		merge(&whole.language, p.language, "language", r)
-		whole.rows = append(whole.rows, p.rows...)
+		if whole.rows == nil {
+			whole.rows = p.rows
+		} else {
+			whole.rows = append(slices.Clip(whole.rows), p.rows...)
+		}
 		whole.partial = whole.partial || p.partial
 	}
 	if len(parts) > 0 && !whole.domain.present && !whole.partial {

@@ -1,6 +1,7 @@
 package catalog_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -113,7 +114,17 @@ func TestAcceptLanguage(t *testing.T) {
 		{"de;q=0, ru", []string{"ru"}},
 		{"*", nil},
 		{"ko;q=high", nil},
-		{strings.Repeat("de,", 1000), nil},
+		{strings.Repeat("de,", 1000), slices.Repeat([]string{"de"}, 16)},
+		// One item that cannot be understood does not cost the others.
+		{"cn,ko", []string{"ko"}},
+		{"zh-CHS,ko", []string{"zh", "ko"}},
+		{"xx-XX,ko;q=0.5", []string{"ko"}},
+		{"ko;q=0.9;", []string{"ko"}},
+		{"en-UK,de;q=0.5", []string{"en-GB", "de"}},
+		{"ko;q=1.5, de", []string{"de"}},
+		{"i-nonsense-tag,,  ko ; q=0.8 , de;level=1", []string{"de", "ko"}},
+		{"C, de_DE.UTF-8, ja", []string{"ja"}},
+		{strings.Repeat("x", 200) + ",ko", []string{"ko"}},
 		{strings.Repeat("-", 2000), nil},
 	}
 	for _, tc := range tests {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"sort"
 	"strings"
 	"unicode/utf8"
 )
@@ -13,7 +12,7 @@ import (
 // readJSON reads the only value of a JSON file, keeping places and duplicate keys.
 func readJSON(name string, data []byte, r *report) (root node, ok bool) {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
-	j := jsonReader{file: name, data: data, lines: lineStarts(data), report: r, dec: json.NewDecoder(bytes.NewReader(data))}
+	j := jsonReader{file: name, data: data, report: r, last: spot{file: name, line: 1, col: 1}, dec: json.NewDecoder(bytes.NewReader(data))}
 	j.dec.UseNumber()
 	root, err := j.read(0)
 	if err == nil {
@@ -33,7 +32,7 @@ func (j *jsonReader) fault(err error, r *report) {
 	var syntax *json.SyntaxError
 	switch {
 	case len(bytes.TrimSpace(j.data)) == 0:
-		r.add(j.at(0), "", "the file is empty")
+		r.add(spot{file: j.file, line: 1, col: 1}, "", "the file is empty")
 	case errors.As(err, &syntax) && !strings.HasPrefix(syntax.Error(), "unexpected end"):
 		r.add(j.next(), "", "bad JSON: %s", syntax)
 	default:
@@ -45,26 +44,26 @@ func (j *jsonReader) fault(err error, r *report) {
 type jsonReader struct {
 	file   string
 	data   []byte
-	lines  []int // where each line starts
 	report *report
 	dec    *json.Decoder
+	// last is the place of the offset that was asked for last. Tokens come in order, so the next
+	// place is counted from there, and the whole file is counted through once.
+	last   spot
+	offset int
 }
 
-func lineStarts(data []byte) []int {
-	starts := []int{0}
-	for i, c := range data {
-		if c == '\n' {
-			starts = append(starts, i+1)
-		}
-	}
-	return starts
-}
-
-// at returns the place of an offset.
+// at returns the place of an offset, which is not before that of an earlier call.
 func (j *jsonReader) at(offset int) spot {
-	offset = min(max(offset, 0), len(j.data))
-	line := sort.SearchInts(j.lines, offset+1)
-	return spot{file: j.file, line: line, col: 1 + utf8.RuneCount(j.data[j.lines[line-1]:offset])}
+	offset = min(max(offset, j.offset), len(j.data))
+	passed := j.data[j.offset:offset]
+	j.offset = offset
+	if n := bytes.Count(passed, []byte{'\n'}); n > 0 {
+		j.last.line += n
+		j.last.col = 1
+		passed = passed[bytes.LastIndexByte(passed, '\n')+1:]
+	}
+	j.last.col += utf8.RuneCount(passed)
+	return j.last
 }
 
 // next returns the place of the next token.

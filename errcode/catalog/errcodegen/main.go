@@ -82,22 +82,53 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	return s, s.apart()
 }
 
-// apart makes sure that no file is written over another, least of all over the catalogue.
-func (s settings) apart() error {
-	taken := make(map[string]bool)
-	for in := range strings.SplitSeq(s.in, ",") {
-		taken[filepath.Clean(in)] = true
+// names are the catalogue files.
+func (s settings) names() []string {
+	var names []string
+	for name := range strings.SplitSeq(s.in, ",") {
+		names = append(names, strings.TrimSpace(name))
 	}
+	return names
+}
+
+// apart makes sure that no file is written over another, least of all over the catalogue, however
+// its path is spelled.
+func (s settings) apart() error {
+	taken := s.names()
 	for _, out := range []string{s.out, s.md} {
 		if out == "" {
 			continue
 		}
-		if taken[filepath.Clean(out)] {
-			return fmt.Errorf("%s is used for two things", out)
+		for _, other := range taken {
+			if sameFile(out, other) {
+				return fmt.Errorf("%s is used for two things", out)
+			}
 		}
-		taken[filepath.Clean(out)] = true
+		taken = append(taken, out)
 	}
 	return nil
+}
+
+// sameFile reports whether two paths lead to one file, which need not exist.
+func sameFile(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(infoA, infoB)
+	}
+	return resolved(a) == resolved(b)
+}
+
+// resolved is the absolute path without links, as far as it exists.
+func resolved(name string) string {
+	abs, err := filepath.Abs(name)
+	if err != nil {
+		return filepath.Clean(name)
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(abs)); err == nil {
+		return filepath.Join(dir, filepath.Base(abs))
+	}
+	return abs
 }
 
 // file is one that should be there, with its content.
@@ -108,7 +139,7 @@ type file struct {
 
 // generate makes the files.
 func generate(s settings) ([]file, error) {
-	names := strings.Split(s.in, ",")
+	names := s.names()
 	c, err := catalog.Load(disk{}, names...)
 	if err != nil {
 		return nil, err

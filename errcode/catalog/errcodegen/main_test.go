@@ -71,6 +71,11 @@ func TestFailures(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "e.yaml", source)
 	write(t, dir, "two.yaml", "errors:\n  DOC.1: {code: NOT_FOUND, reason: r, title: t}\n")
+	for name, target := range map[string]string{"link.yaml": filepath.Join(dir, "e.yaml"), "linked": dir} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Skip(err)
+		}
+	}
 	write(t, dir, "bad.yaml", "domain: d\nerrors:\n  A: 1\n")
 	tests := []struct {
 		name, args string
@@ -85,11 +90,14 @@ func TestFailures(t *testing.T) {
 		{"over the catalogue", "-in DIR/e.yaml -md DIR/./e.yaml", 2, "errcodegen: DIR/./e.yaml is used for two things"},
 		{"over each other", "-in DIR/e.yaml -pkg p -out DIR/x -md DIR/x", 2, "errcodegen: DIR/x is used for two things"},
 		{"check over the catalogue", "-in DIR/e.yaml -md DIR/e.yaml -check", 2, "errcodegen: DIR/e.yaml is used for two things"},
+		{"over the catalogue by a link", "-in DIR/e.yaml -md DIR/link.yaml", 2, "errcodegen: DIR/link.yaml is used for two things"},
+		{"over the catalogue by a directory", "-in DIR/e.yaml -md DIR/linked/e.yaml", 2, "errcodegen: DIR/linked/e.yaml is used for two things"},
+		{"over each other by a directory", "-in DIR/e.yaml -pkg p -out DIR/x -md DIR/linked/x", 2, "errcodegen: DIR/linked/x is used for two things"},
 		{"argument", "-in DIR/e.yaml -md x y", 2, `errcodegen: unexpected argument "y"`},
 		{"flag", "-nope", 2, "flag provided but not defined: -nope"},
 		{"fault", "-in DIR/bad.yaml -md DIR/x.md", 1, "DIR/bad.yaml:3:6: A: an entry must be a map, not a whole number\n"},
 		{"no such catalogue", "-in DIR/none.yaml -md DIR/x.md", 1, "DIR/none.yaml: read file: open DIR/none.yaml: no such file"},
-		{"same constant", "-in DIR/e.yaml,DIR/two.yaml -pkg p -out DIR/x.go", 1, "name constant: DOC_1 and DOC.1 both give DOC1\n"},
+		{"same constant", "-in DIR/e.yaml,DIR/two.yaml -pkg p -out DIR/x.go", 1, "DIR/two.yaml:2:3: name constant: DOC_1 and DOC.1 both give DOC1\n"},
 		{"package", "-in DIR/e.yaml -pkg a-b -out DIR/x.go", 1, "name package"},
 		{"no such directory", "-in DIR/e.yaml -md DIR/none/x.md", 1, "errcodegen: write file: open DIR/none/x.md"},
 	}
@@ -101,5 +109,26 @@ func TestFailures(t *testing.T) {
 				t.Errorf("status %d, want %d; stdout %q; stderr %q", status, tc.status, stdout, stderr)
 			}
 		})
+	}
+}
+
+// A relative path led to the catalogue just as well.
+func TestRelativePathOverTheCatalogue(t *testing.T) { //nolint:paralleltest // it changes the directory
+	dir := t.TempDir()
+	write(t, dir, "e.yaml", source)
+	t.Chdir(dir)
+	status, _, stderr := command(t, dir, "-in", "DIR/e.yaml", "-md", "e.yaml")
+	if content, err := os.ReadFile(filepath.Join(dir, "e.yaml")); status != 2 || err != nil || string(content) != source {
+		t.Errorf("status %d, %s, %v, %s", status, stderr, err, content)
+	}
+}
+
+func TestBlanksBetweenFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "e.yaml", source)
+	write(t, dir, "two.yaml", "errors:\n  DOC_2: {code: NOT_FOUND, reason: r, title: t}\n")
+	if status, _, stderr := command(t, dir, "-in", "DIR/e.yaml, DIR/two.yaml", "-md", "DIR/x.md"); status != 0 {
+		t.Errorf("status %d, %s", status, stderr)
 	}
 }

@@ -74,7 +74,11 @@ func constants(c *catalog.Catalog) ([]constant, error) {
 	for _, e := range c.Entries() {
 		name := Name(e.Key())
 		if other, twice := taken[name]; twice {
-			faults = append(faults, fmt.Errorf("name constant: %s and %s both give %s", other, e.Key(), name))
+			place := e.Place()
+			if place != "" {
+				place += ": "
+			}
+			faults = append(faults, fmt.Errorf("%sname constant: %s and %s both give %s", place, other, e.Key(), name))
 			continue
 		}
 		taken[name] = e.Key()
