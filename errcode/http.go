@@ -8,12 +8,15 @@ import (
 
 // HTTPStatusError says that an HTTP call was answered with an error status:
 //
-//	429            RateLimited, with the delay the header asks for
+//	429            RateLimited
 //	401, 403       AuthRequired
 //	404, 410       NotFound
 //	408, 504       UpstreamTimeout
-//	other 5xx      UpstreamUnavailable, on 503 with the delay the header asks for
-//	anything else  Internal: the agent's own request was wrong
+//	other 5xx      UpstreamUnavailable
+//	other 4xx      Internal: the agent's own request was wrong
+//
+// What is retriable has the delay the header asks for. A status that is none of an error, such as 0 or
+// 200, leaves the decision to Err.
 type HTTPStatusError struct {
 	StatusCode int
 	// Header is the header of the answer; only the fields that ask for a delay are read:
@@ -64,8 +67,11 @@ func httpClass(err error) (Class, bool) {
 	if !ok {
 		return Class{}, false
 	}
+	if !isErrorStatus(e.StatusCode) {
+		return Class{}, false
+	}
 	c := statusClass(e.StatusCode)
-	if asksForDelay(e.StatusCode) {
+	if c.Retriable {
 		c.RetryAfter, c.HasRetryAfter = e.RetryAfter(time.Now())
 	}
 	return c, true

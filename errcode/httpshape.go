@@ -20,14 +20,23 @@ func httpShape(t reflect.Type) matcher {
 		return nil
 	}
 	headers := headerReaders(t)
+	var api matcher
+	if shape := apiShape(t); shape != nil {
+		api = guarded(shape)
+	}
 	details := fieldReader[any](t, "Details", reflect.Slice)
 	return func(err error) (Class, bool) {
 		n := status(err)
-		if !isErrorStatus(n) || n == http.StatusBadRequest && wrapsAPIError(err) {
+		c := statusClass(n)
+		if !isErrorStatus(n) || wrapsOther(err, n, c.Code) {
 			return Class{}, false
 		}
-		c := statusClass(n)
-		if !asksForDelay(n) {
+		if api != nil && isVague(n) {
+			if known, ok := api(err); ok {
+				c = known
+			}
+		}
+		if !c.Retriable {
 			return c, true
 		}
 		c.RetryAfter, c.HasRetryAfter = firstDelay(err, headers)

@@ -43,11 +43,6 @@ func httpCode(status int) Code {
 // statusClass maps an HTTP status; the reason is left to the type.
 func statusClass(status int) Class { return static(httpCode(status), "") }
 
-// asksForDelay reports whether an answer with the status may say when to come back.
-func asksForDelay(status int) bool {
-	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
-}
-
 func httpAnswers() []answer {
 	as := make([]answer, len(httpCodes))
 	for i, r := range httpCodes {

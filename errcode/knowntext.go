@@ -16,6 +16,21 @@ var knownTexts = []struct {
 		"connection closed",  // MCP
 		"conn closed",        // pgx
 		"invalid connection", // MySQL
+		"http2: client connection lost",
+		"http2: client connection force closed via ClientConn.Close",
+		"http2: client conn is closed",
+		"http2: client conn not usable",
+		"http2: Transport received Server's graceful shutdown GOAWAY",
+		"http: server closed idle connection",
+	}},
+	{static(UpstreamUnavailable, "network_error"), []string{ // HTTP/1.1, in the middle of a body
+		"malformed chunked encoding",
+		"invalid byte in chunk length",
+		"empty hex number for chunk length",
+		"http chunk length too large",
+		"chunked encoding contains too much non-data",
+		"chunked line ends with bare LF",
+		"invalid CR in chunked line",
 	}},
 	{static(UpstreamUnavailable, "pool_exhausted"), []string{"redis: connection pool exhausted"}},
 	{static(UpstreamTimeout, "pool_timeout"), []string{"redis: connection pool timeout"}},

@@ -3,6 +3,7 @@ package errcode
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // Row is one line of a table, for documents and dashboards, see [Table.Rows].
@@ -16,9 +17,11 @@ type Row struct {
 	// Reason is "" when it is made of the name of the error's type.
 	Reason    string
 	Retriable bool
-	// Source and Message are what a rule sets, "" if it sets none.
-	Source  string
-	Message string
+	// Source, Message and RetryAfter are what a rule sets, "" and 0 if it sets none. A delay that the
+	// error itself tells is no part of the table.
+	Source     string
+	Message    string
+	RetryAfter time.Duration
 	// Rule marks the rules of the user, which come first.
 	Rule bool
 	// Carrier marks errors that leave the decision to a cause that says more.
@@ -47,6 +50,7 @@ func (r *Rule) list() Row {
 	}
 	c := r.class
 	row.Code, row.Reason, row.Retriable, row.Source, row.Message = c.Code, c.Reason, c.Retriable, c.Source, r.made.message
+	row.RetryAfter = c.RetryAfter
 	return row
 }
 

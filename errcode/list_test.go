@@ -80,7 +80,12 @@ The errors that ` + "`errcode`" + ` knows, in the order in which they are looked
 The tree of an error is walked outermost first, depth first, and the first error in it that a line is about decides. A
 *carrier* only says where it happened: anything below it that matches decides instead. Where no reason stands, it is
 made of the name of the error's type: ` + "`*openai.Error`" + ` gives ` + "`openai_error`" + `. A delay comes from
-` + "`retry-after-ms`, `x-ms-retry-after-ms` or `Retry-After`" + ` of a 429 or 503, or from a ` + "`google.rpc.RetryInfo`" + `.
+` + "`retry-after-ms`, `x-ms-retry-after-ms` or `Retry-After`" + `, or from a ` + "`google.rpc.RetryInfo`" + `.
+
+A server's delay counts with every HTTP status that is retriable here (408, 429 and all from 500 on), not with 429 and 503
+alone: who says when to come back knows better than an exponential backoff, whatever the number. With a status that is not
+retriable it is ignored, since a client should not come back at all. An API's own error code decides below a 400 or a
+403, which many APIs send for a quota, and where there is no status of an error, as in a stream that has begun.
 
 Errors of the agent's own machine stay INTERNAL_ERROR: a file that is missing (` + "`fs.ErrNotExist`" + `) or may not be
 read, a full disk, a program that cannot be started. They are faults of the deployment, and telling a client "not

@@ -151,14 +151,13 @@ func Detail(key string, value any) Option {
 
 // Details adds the entries of m to the details, see [Detail].
 func Details(m map[string]any) Option {
-	return optionFunc(func(e *Error) {
-		if len(m) > 0 {
-			e.addDetails(m)
-		}
-	})
+	return optionFunc(func(e *Error) { e.addDetails(m) })
 }
 
 func (e *Error) addDetails(m map[string]any) {
+	if len(m) == 0 {
+		return
+	}
 	add, dropped := plain.Map(m)
 	e.drop("/details", dropped)
 	if len(e.details) > 0 {

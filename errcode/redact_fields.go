@@ -200,6 +200,9 @@ func cookieSpan(s string, from int) (span, bool) {
 	if strings.HasPrefix(s[from:], mask) {
 		return span{}, false
 	}
+	if n := schemeAndToken(s[from:]); n > 0 {
+		return span{from, from + n}, true
+	}
 	end := from
 	for at := from; ; {
 		next := run(s, at, func(c byte) bool { return isValueChar(c) || c == '&' })

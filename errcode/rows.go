@@ -185,6 +185,14 @@ func systemRows() []row {
 			class: static(UpstreamUnavailable, "connection_closed"),
 		},
 		{
+			name: "HTTP/2", probe: http2Shape, when: "StreamError, GoAwayError and ConnectionError of net/http and golang.org/x/net/http2",
+			class: static(UpstreamUnavailable, "connection_closed"),
+		},
+		{
+			name: "closed connection", values: []error{net.ErrClosed}, when: "net.ErrClosed",
+			class: static(UpstreamUnavailable, "connection_closed"),
+		},
+		{
 			name: "closed", values: []error{io.EOF}, underConnection: true,
 			when:  "io.EOF below an error of a connection",
 			class: static(UpstreamUnavailable, "connection_closed"),

@@ -2,6 +2,7 @@ package errcode
 
 import (
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -117,14 +118,68 @@ func fieldViolations(errs validator.ValidationErrors) []Violation {
 }
 
 // namespacePointer turns a validator namespace such as Order.items[0].price into a JSON Pointer
-// without the name of the outermost struct.
+// without the name of the outermost struct. A value that is no struct has no such name: its
+// namespace is "" or begins with an index.
 func namespacePointer(ns string) string {
-	_, path, nested := strings.Cut(ns, ".")
-	if !nested {
-		path = ns
+	tokens := namespaceTokens(ns)
+	if len(tokens) > 1 && !strings.HasPrefix(ns, "[") {
+		if next := ns[len(tokens[0]):]; next[0] == '.' || typeArguments(next) {
+			tokens = tokens[1:]
+			if next[0] == '[' {
+				tokens = tokens[1:]
+			}
+		}
 	}
-	path = strings.NewReplacer("].", ".", "[", ".", "]", "").Replace(path)
-	return pointerOf(strings.Split(path, ".")...)
+	return pointerOf(tokens...)
+}
+
+// typeArguments reports whether what follows the first name of a namespace are the type arguments of
+// a generic struct, which look like an index: a field follows them, and a package or a built-in type is
+// in them.
+func typeArguments(rest string) bool {
+	end := bracketEnd(rest)
+	if end == len(rest) || rest[end] != '.' {
+		return false
+	}
+	args := rest[:end]
+	return strings.ContainsAny(args, "./") || builtinType.MatchString(args)
+}
+
+var builtinType = regexp.MustCompile(`^\[(string|bool|byte|rune|any|error|interface \{\}|u?int(8|16|32|64)?|float(32|64))[],]`)
+
+// namespaceTokens splits a namespace at its dots and takes what is in brackets, which may hold any
+// key of a map, as it is.
+func namespaceTokens(ns string) []string {
+	var tokens []string
+	for ns != "" {
+		switch ns[0] {
+		case '[':
+			end := bracketEnd(ns)
+			tokens = append(tokens, strings.TrimSuffix(ns[1:end], "]"))
+			ns = ns[end:]
+		case '.':
+			ns = ns[1:]
+		default:
+			end := strings.IndexAny(ns, ".[")
+			if end < 0 {
+				end = len(ns)
+			}
+			tokens = append(tokens, ns[:end])
+			ns = ns[end:]
+		}
+	}
+	return tokens
+}
+
+// bracketEnd returns where an index at the start of s ends: behind the first bracket after which a
+// namespace can go on.
+func bracketEnd(s string) int {
+	for i := 1; i < len(s); i++ {
+		if s[i] == ']' && (i+1 == len(s) || s[i+1] == '.' || s[i+1] == '[') {
+			return i + 1
+		}
+	}
+	return len(s)
 }
 
 // asPointer makes a field name into a JSON Pointer, with a dot between levels; a pointer stays as

@@ -10,9 +10,10 @@ import (
 // Rule maps errors to a code, see [OnError], [OnType] and [When]. The zero value matches nothing.
 //
 // A rule sets the code, the reason and with its options the rest: [Retriable], [RetryAfter],
-// [Source], [Message] and so on. An empty reason stands for the name of the error's type. The
-// message is the error's text unless [Message] sets another, and the cause is always the error
-// itself.
+// [Source], [Message] and so on. An empty reason stands for the name of the error's type. What the
+// rule does not set stays as it would be without the rule: the violations of a validator, the data
+// of a guardrail, what an application error from elsewhere carries. The message is then the error's
+// text, and the cause is always the error itself.
 type Rule struct {
 	name string
 	when string // for lists

@@ -208,7 +208,19 @@ func TestShapes(t *testing.T) {
 		{"embedded", embeddingError{&responseError{429, nil, answer}}, after(rate("embedding_error"), 7*time.Second)},
 		{"embedded nil", nilEmbedded, class(errcode.Internal, "embedding_error")},
 		{"method Headers", headersError{503, http.Header{"Retry-After-Ms": {"250"}}}, after(class(errcode.UpstreamUnavailable, "headers_error"), 250*time.Millisecond)},
-		{"a delay on another status", headersError{500, seven}, class(errcode.UpstreamUnavailable, "headers_error")},
+		{"a delay on 500", headersError{500, seven}, after(class(errcode.UpstreamUnavailable, "headers_error"), 7*time.Second)},
+		{"a delay on 504", headersError{504, seven}, after(class(errcode.UpstreamTimeout, "headers_error"), 7*time.Second)},
+		{"a delay on 408", headersError{408, seven}, after(class(errcode.UpstreamTimeout, "headers_error"), 7*time.Second)},
+		{"a delay on 529", headersError{529, seven}, after(class(errcode.UpstreamUnavailable, "headers_error"), 7*time.Second)},
+		{"a delay on what is not retriable", headersError{404, seven}, class(errcode.NotFound, "headers_error")},
+		{"a quota below a 403", &reasonsError{403, seven, []reason{{"x"}, {"userRateLimitExceeded"}}}, after(rate("reasons_error"), 7*time.Second)},
+		{"a 403 without a known reason", &reasonsError{403, seven, []reason{{"forbidden"}}}, class(errcode.AuthRequired, "reasons_error")},
+		{"a 404 with a known reason", &reasonsError{404, seven, []reason{{"quotaExceeded"}}}, class(errcode.NotFound, "reasons_error")},
+		{"an event of a stream", &eventError{"x", event{[]byte(`{"error":{"type":"tokens","code":"rate_limit_exceeded"}}`)}}, rate("event_error")},
+		{"an event of a stream that is no JSON", &eventError{"x", event{[]byte(`{`)}}, class(errcode.Internal, "event_error")},
+		{"raw JSON", rawError(`{"type":"error","error":{"type":"overloaded_error"}}`), class(errcode.UpstreamUnavailable, "raw_error")},
+		{"raw JSON that panics", errors.Join(panickingRawError{}, methodError{404}), class(errcode.NotFound, "method_error")},
+		{"code and type", &typedError{Code: nil, Type: "timeout_error"}, class(errcode.UpstreamTimeout, "typed_error")},
 		{"a delay that is none", headersError{429, http.Header{"Retry-After-Ms": {"NaN"}, "Retry-After": {"-1"}}}, rate("headers_error")},
 		{"Code beside a text called Status", &codeStatusError{429, "failed"}, class(errcode.Internal, "code_status_error")},
 		{"Code beside a map that is no header", &codeFieldsError{429, map[string][]string{"name": {"missing"}}}, class(errcode.Internal, "code_fields_error")},
@@ -277,3 +289,32 @@ func TestFromJSONRPC(t *testing.T) {
 		}
 	}
 }
+
+// The shapes of errors that tell an API's code, see also internal/realerrors.
+type (
+	reason       struct{ Reason string }
+	reasonsError struct {
+		Code   int
+		Header http.Header
+		Errors []reason
+	}
+	event      struct{ Data []byte }
+	eventError struct {
+		Message string
+		Event   event
+	}
+	rawError          string
+	panickingRawError struct{}
+	typedError        struct {
+		Code          any
+		Type, Message string
+	}
+)
+
+func (*reasonsError) Error() string       { return "reasons" }
+func (*eventError) Error() string         { return "event" }
+func (rawError) Error() string            { return "raw" }
+func (e rawError) RawJSON() string        { return string(e) }
+func (panickingRawError) Error() string   { return "raw" }
+func (panickingRawError) RawJSON() string { panic("raw") }
+func (*typedError) Error() string         { return "typed" }

@@ -1,6 +1,7 @@
 package errcode
 
 import (
+	"cmp"
 	"context"
 	"slices"
 )
@@ -64,6 +65,7 @@ func (t *Table) Classify(err error) Class {
 		if !c.HasRetryAfter { // what a server asked for is no matter of opinion
 			c.RetryAfter, c.HasRetryAfter = d.class.RetryAfter, d.class.HasRetryAfter
 		}
+		c.Source = cmp.Or(c.Source, d.class.Source)
 		return c
 	}
 	return d.class
@@ -90,26 +92,57 @@ func (t *Table) Convert(err error) *Error {
 func (t *Table) made(err error, s *search) *Error {
 	var e *Error
 	d := &s.decision
-	switch i := t.rule(err, s); {
-	case i != noRule:
-		e = t.rules[i].made.clone()
-		e.row = t.rules[i].name
+	if d.app != nil {
+		e = d.app.clone()
+	} else {
+		e = d.error()
+	}
+	if i := t.rule(err, s); i != noRule {
+		e.override(&t.rules[i])
 		if e.reason == "" {
 			e.reason = s.ruleReason(i)
 		}
-		if !e.hasRetryAfter {
-			e.retryAfter, e.hasRetryAfter = d.class.RetryAfter, d.class.HasRetryAfter
-		}
-	case d.app != nil:
-		e = d.app.clone()
-	default:
-		e = d.error()
 	}
 	if e.message == "" && !d.bypass() {
-		e.message = errorText(err)
+		if text := errorText(err); text != nilText {
+			e.message = text
+		}
 	}
 	e.cause = err
 	return e
+}
+
+// override puts what a rule says in the place of what the table or a carried error said. Whatever
+// the rule is silent about stays, such as the violations of a validator.
+func (e *Error) override(rule *Rule) {
+	r := rule.made
+	e.row, e.code, e.reason = rule.name, r.code, r.reason
+	e.retriable, e.retriableSet = r.Retriable(), true
+	if r.message != "" {
+		e.message, e.authored = r.message, true
+	}
+	if r.hasRetryAfter {
+		e.retryAfter, e.hasRetryAfter = r.retryAfter, true
+	}
+	if r.hasNode {
+		e.node, e.hasNode = r.node, true
+	}
+	if r.hasFlow {
+		e.flow, e.hasFlow = r.flow, true
+	}
+	if r.violations != nil {
+		e.violations = r.violations
+	}
+	if r.guardrail != nil || e.code != GuardrailBlocked { // which alone may carry such data
+		e.guardrail = r.guardrail
+	}
+	e.retried = cmp.Or(r.retried, e.retried)
+	e.source = cmp.Or(r.source, e.source)
+	e.domain = cmp.Or(r.domain, e.domain)
+	e.domainCode = cmp.Or(r.domainCode, e.domainCode)
+	e.correlationID = cmp.Or(r.correlationID, e.correlationID)
+	e.addDetails(r.details)
+	e.drop("", r.dropped)
 }
 
 // error makes an Error of a decision by the default rows.

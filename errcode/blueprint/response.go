@@ -36,7 +36,9 @@ func FromResponse(resp *http.Response) error {
 			return received(f, status)
 		}
 	}
-	status.Err = err
+	if status.Err = err; status.StatusCode < 400 || status.StatusCode > 599 {
+		status.Err = errors.New(err.Error()) // it must not decide, as a cause does when the status is no error
+	}
 	return errcode.Default().Convert(status)
 }
 

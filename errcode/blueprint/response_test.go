@@ -230,3 +230,19 @@ func TestURLCarriesNoSecrets(t *testing.T) {
 		t.Errorf("got %+v", h)
 	}
 }
+
+// The delay in the header counts with every status that is retriable, with an envelope or without.
+func TestDelayOfEveryRetriableStatus(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{408, 429, 500, 502, 503, 504, 529, 404} {
+		for _, body := range []string{"", `{"error":{"code":"SOMETHING","message":"m"}}`} {
+			resp := &http.Response{
+				StatusCode: status, Header: http.Header{"Retry-After": {"30"}}, Body: io.NopCloser(strings.NewReader(body)),
+			}
+			class := errcode.Default().Classify(blueprint.FromResponse(resp))
+			if class.HasRetryAfter != (status != 404) || class.HasRetryAfter && class.RetryAfter != 30*time.Second {
+				t.Errorf("%d %q: %+v", status, body, class)
+			}
+		}
+	}
+}

@@ -38,6 +38,11 @@ func googleErrors(t *testing.T) []sample {
 		{"400", call(reply{status: 400}), want{code: errcode.Internal, reason: "googleapi_error"}},
 		{"401", call(reply{status: 401}), want{code: errcode.AuthRequired, reason: "googleapi_error"}},
 		{"403", call(reply{status: 403}), want{code: errcode.AuthRequired, reason: "googleapi_error"}},
+		{"403 forbidden", call(reply{status: 403, body: reasonBody("forbidden")}), want{code: errcode.AuthRequired, reason: "googleapi_error"}},
+		{"403 user rate", call(reply{status: 403, body: reasonBody("userRateLimitExceeded"), header: after}), want{errcode.RateLimited, "googleapi_error", false, 3000}},
+		{"403 rate", call(reply{status: 403, body: reasonBody("rateLimitExceeded")}), want{code: errcode.RateLimited, reason: "googleapi_error"}},
+		{"403 quota", call(reply{status: 403, body: reasonBody("quotaExceeded")}), want{code: errcode.RateLimited, reason: "googleapi_error"}},
+		{"502", call(reply{status: 502, header: after}), want{errcode.UpstreamUnavailable, "googleapi_error", false, 3000}},
 		{"404", call(reply{status: 404, body: `{"error":{"code":404,"message":"m"}}`}), want{code: errcode.NotFound, reason: "googleapi_error"}},
 		{"410", call(reply{status: 410}), want{code: errcode.NotFound, reason: "googleapi_error"}},
 		{"429", call(reply{status: 429, header: after}), want{errcode.RateLimited, "googleapi_error", false, 3000}},
@@ -45,6 +50,11 @@ func googleErrors(t *testing.T) []sample {
 		{"429 until a date", call(reply{status: 429, header: map[string]string{"Retry-After": "Fri, 31 Dec 9999 23:59:59 +0000"}}), want{errcode.RateLimited, "googleapi_error", false, longest}},
 		{"429 details", call(reply{status: 429, body: quotaBody}), want{errcode.RateLimited, "googleapi_error", false, 34500}},
 	}
+}
+
+// reasonBody is how Google's older APIs say why they refuse.
+func reasonBody(reason string) string {
+	return `{"error":{"code":403,"message":"m","errors":[{"reason":"` + reason + `","message":"m","domain":"usageLimits"}]}}`
 }
 
 func azureErrors(t *testing.T) []sample {
@@ -101,6 +111,7 @@ func awsErrors(t *testing.T) []sample {
 		{"400 InvalidRequest", call(400, "InvalidRequest", nil), want{code: errcode.Internal, reason: "response_error"}},
 		{"503 SlowDown", call(503, "SlowDown", map[string]string{"Retry-After": "5"}), want{errcode.UpstreamUnavailable, "response_error", false, 5000}},
 		{"500", call(500, "InternalError", nil), want{code: errcode.UpstreamUnavailable, reason: "response_error"}},
+		{"403 throttled", call(403, "RequestThrottled", nil), want{code: errcode.RateLimited, reason: "generic_api_error"}},
 		{"refused", get("http://" + refusing(t)), want{code: errcode.UpstreamUnavailable, reason: "connection_refused"}},
 		{"smithy 429", smithyError(429, "", http.Header{"Retry-After": {"6"}}), want{errcode.RateLimited, "response_error", false, 6000}},
 		{"smithy 400 throttled", smithyError(400, "ThrottlingException", nil), want{code: errcode.RateLimited, reason: "generic_api_error"}},

@@ -31,7 +31,7 @@ var llmReplies = []struct {
 	{reply: reply{status: 500}, code: errcode.UpstreamUnavailable},
 	{reply: reply{status: 503, header: map[string]string{"Retry-After": "2"}}, code: errcode.UpstreamUnavailable, after: 2000},
 	{reply: reply{status: 504}, code: errcode.UpstreamTimeout},
-	{reply: reply{status: 529}, code: errcode.UpstreamUnavailable},
+	{reply: reply{status: 529, header: map[string]string{"Retry-After": "20"}}, code: errcode.UpstreamUnavailable, after: 20000},
 }
 
 // llmErrors lets a client call a server for each of the answers, one that refuses, and one that is
@@ -101,5 +101,41 @@ func geminiErrors(t *testing.T) []sample {
 		{"404", call(reply{status: 404, body: `{"error":{"code":404,"message":"m","status":"NOT_FOUND"}}`}), want{code: errcode.NotFound, reason: "api_error"}},
 		{"503", call(reply{status: 503, body: `{"error":{"code":503,"message":"m","status":"UNAVAILABLE"}}`}), want{code: errcode.UpstreamUnavailable, reason: "api_error"}},
 		{"400", call(reply{status: 400, body: `{"error":{"code":400,"message":"m","status":"INVALID_ARGUMENT"}}`}), want{code: errcode.Internal, reason: "api_error"}},
+	}
+}
+
+// streamErrors come after a status of 200, within the stream of events.
+func streamErrors(t *testing.T) []sample {
+	t.Helper()
+	events := func(body string) string {
+		return answering(t, reply{status: 200, header: map[string]string{"Content-Type": "text/event-stream"}, body: body})
+	}
+	fromAnthropic := func(kind string) error {
+		client := anthropic.NewClient(anthropicoption.WithAPIKey("k"), anthropicoption.WithMaxRetries(0), anthropicoption.WithBaseURL(events(
+			"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\""+kind+"\",\"message\":\"m\"}}\n\n")))
+		stream := client.Messages.NewStreaming(t.Context(), anthropic.MessageNewParams{Model: "m", MaxTokens: 1})
+		for stream.Next() { //nolint:revive // only the end is of interest
+		}
+		return stream.Err()
+	}
+	fromOpenAI := func(kind, code string) error {
+		client := openai.NewClient(openaioption.WithAPIKey("k"), openaioption.WithMaxRetries(0), openaioption.WithBaseURL(events(
+			`data: {"error":{"message":"m","type":"`+kind+`","code":`+code+"}}\n\n")))
+		stream := client.Chat.Completions.NewStreaming(t.Context(), openai.ChatCompletionNewParams{Model: "m"})
+		for stream.Next() { //nolint:revive // only the end is of interest
+		}
+		return stream.Err()
+	}
+	return []sample{
+		{"anthropic overloaded", fromAnthropic("overloaded_error"), want{code: errcode.UpstreamUnavailable, reason: "anthropic_error"}},
+		{"anthropic rate limit", fromAnthropic("rate_limit_error"), want{code: errcode.RateLimited, reason: "anthropic_error"}},
+		{"anthropic timeout", fromAnthropic("timeout_error"), want{code: errcode.UpstreamTimeout, reason: "anthropic_error"}},
+		{"anthropic API", fromAnthropic("api_error"), want{code: errcode.UpstreamUnavailable, reason: "anthropic_error"}},
+		{"anthropic authentication", fromAnthropic("authentication_error"), want{code: errcode.AuthRequired, reason: "anthropic_error"}},
+		{"anthropic invalid request", fromAnthropic("invalid_request_error"), want{code: errcode.Internal, reason: "anthropic_error"}},
+		{"openai rate limit", fromOpenAI("tokens", `"rate_limit_exceeded"`), want{code: errcode.RateLimited, reason: "stream_error"}},
+		{"openai server error", fromOpenAI("server_error", "null"), want{code: errcode.UpstreamUnavailable, reason: "stream_error"}},
+		{"openai quota", fromOpenAI("insufficient_quota", `"insufficient_quota"`), want{code: errcode.RateLimited, reason: "stream_error"}},
+		{"openai unknown", fromOpenAI("some_error", `"some_code"`), want{code: errcode.Internal, reason: "stream_error"}},
 	}
 }

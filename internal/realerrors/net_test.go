@@ -6,11 +6,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"golang.org/x/net/http2"
 
 	"github.com/a2aexec/a2aexec/errcode"
 )
@@ -90,7 +93,7 @@ func netErrors(t *testing.T) []sample {
 		{"DNS", lookup, want{code: errcode.UpstreamUnavailable, reason: "dns_error"}},
 		{"unknown network", network, want{code: errcode.UpstreamUnavailable, reason: "network_error"}},
 		{"read deadline", late, want{code: errcode.UpstreamTimeout, reason: "deadline_exceeded"}},
-		{"closed by ourselves", closed, want{code: errcode.UpstreamUnavailable, reason: "network_error"}},
+		{"closed by ourselves", closed, want{code: errcode.UpstreamUnavailable, reason: "connection_closed"}},
 	}
 }
 
@@ -110,5 +113,57 @@ func osErrors(t *testing.T) []sample {
 		{"no such file", missing, want{code: errcode.Internal, reason: "path_error"}},
 		{"deadline of a pipe", late, want{code: errcode.UpstreamTimeout, reason: "deadline_exceeded"}},
 		{"no such program", exec.CommandContext(t.Context(), "no-such-program-here").Run(), want{code: errcode.Internal, reason: "exec_error"}},
+	}
+}
+
+// http2Errors end in the middle of a body, as those of HTTP/1.1 do.
+func http2Errors(t *testing.T) []sample {
+	t.Helper()
+	released := make(chan struct{})
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "hello")
+		_ = http.NewResponseController(w).Flush()
+		if r.URL.Path == "/abort" {
+			panic(http.ErrAbortHandler)
+		}
+		<-released
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	t.Cleanup(func() { close(released) })
+	start := func(path string) io.ReadCloser {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := s.Client().Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if resp.ProtoMajor != 2 {
+			t.Fatal(resp.Proto)
+		}
+		t.Cleanup(func() { _ = resp.Body.Close() })
+		return resp.Body
+	}
+	_, aborted := io.ReadAll(start("/abort"))
+	body := start("/close")
+	s.CloseClientConnections()
+	_, closed := io.ReadAll(body)
+	chunk := listening(t, func(c net.Conn) {
+		readSome(c)
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n")
+	})
+	plain := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	closedByPeer := want{code: errcode.UpstreamUnavailable, reason: "connection_closed"}
+	return []sample{
+		{"stream aborted", aborted, closedByPeer},
+		{"connection closed", closed, closedByPeer},
+		{"stream of x/net", http2.StreamError{StreamID: 1, Code: http2.ErrCodeInternal}, closedByPeer},
+		{"connection of x/net", http2.ConnectionError(http2.ErrCodeProtocol), closedByPeer},
+		{"x/net goes away", http2.GoAwayError{ErrCode: http2.ErrCodeNo}, closedByPeer},
+		{"bare net.ErrClosed", net.ErrClosed, closedByPeer},
+		{"malformed chunk", get(t.Context(), plain, "http://"+chunk), want{code: errcode.UpstreamUnavailable, reason: "network_error"}},
 	}
 }

@@ -39,6 +39,7 @@ var sources = map[string]func(t *testing.T) []sample{
 	"goog":      googleErrors,
 	"grpc":      grpcErrors,
 	"http":      httpErrors,
+	"http2":     http2Errors,
 	"mcp":       mcpErrors,
 	"mysql":     mysqlErrors,
 	"net":       netErrors,
@@ -47,6 +48,7 @@ var sources = map[string]func(t *testing.T) []sample{
 	"postgres":  postgresErrors,
 	"redis":     redisErrors,
 	"sql":       sqlErrors,
+	"stream":    streamErrors,
 	"tls":       tlsErrors,
 }
 
