@@ -22,7 +22,7 @@ var (
 	foreignMillis   = []string{"retryafterms", "suggesteddelayms"}
 	foreignSeconds  = []string{"retryafter", "retryafterseconds"}
 	// foreignNested are the names under which the whole may lie one level down.
-	foreignNested = []string{"error", "errordata"}
+	foreignNested = []string{"error", "errordata", "errors"}
 	// foreignShared are the names which an object takes over from the one it lies in.
 	foreignShared = slices.Concat(foreignReasons, foreignMessages, foreignFlags, foreignMillis, foreignSeconds, []string{foreignRetry})
 )
@@ -46,18 +46,39 @@ func foreignObjects(m, outer map[string]any) []foreignObject {
 	}
 	var list []foreignObject
 	for _, name := range foreignNested {
-		if inner, ok := folded[name].(map[string]any); ok {
+		for _, inner := range nestedObjects(folded[name]) {
 			list = append(list, foreignObjects(inner, withoutNested(folded))...)
 		}
 	}
+	// The data of a JSON-RPC error are only of interest if they are error data: they may be anything.
+	if inner, ok := folded["data"].(map[string]any); ok && looksLikeData(inner) {
+		list = append(list, foreignObjects(inner, withoutNested(folded))...)
+	}
 	return append(list, foreignObject{m, folded})
+}
+
+// maxNested is how many entries of a list of errors are looked at.
+const maxNested = 16
+
+// nestedObjects is an object, or those in a list.
+func nestedObjects(v any) (objects []map[string]any) {
+	list, ok := v.([]any)
+	if !ok {
+		list = []any{v}
+	}
+	for _, x := range list[:min(len(list), maxNested)] {
+		if m, ok := x.(map[string]any); ok {
+			objects = append(objects, m)
+		}
+	}
+	return objects
 }
 
 // withoutNested keeps an object from finding itself in what it takes over.
 func withoutNested(folded map[string]any) map[string]any {
 	outer := maps.Clone(folded)
 	for _, name := range foreignNested {
-		if _, ok := outer[name].(map[string]any); ok {
+		if len(nestedObjects(outer[name])) > 0 {
 			delete(outer, name)
 		}
 	}
@@ -101,7 +122,8 @@ func foreignText(objects []foreignObject) string {
 // its field is left out.
 func (o foreignObject) read(text string) *Error {
 	raw, code, _ := o.code()
-	d, _ := decodeData(o.plain)
+	r := reader{m: o.plain}
+	d := r.data()
 	d.ErrorCode = code
 	if d.ErrorReason == "" {
 		d.ErrorReason = firstText(o.folded, foreignReasons)
@@ -117,6 +139,9 @@ func (o foreignObject) read(text string) *Error {
 		}
 	}
 	e := d.salvage().Err()
+	own, _ := o.plain["errorMessage"].(string)
+	// What another vendor says is no text that was chosen for our clients.
+	e.authored = e.authored && looksLikeData(o.plain) && strings.TrimSpace(own) != ""
 	if raw == nil || raw == any(string(code)) {
 		return e
 	}
@@ -142,7 +167,7 @@ func (o foreignObject) retriable(code Code) bool {
 
 var (
 	nameFolder = strings.NewReplacer("_", "", "-", "")
-	codeFolder = strings.NewReplacer("-", "_", " ", "_")
+	codeFolder = strings.NewReplacer("-", "", " ", "", "_", "")
 )
 
 // fold makes the names comparable. Of two names that become one the lesser decides.
@@ -176,19 +201,41 @@ func (o foreignObject) code() (raw any, code Code, known bool) {
 	return raw, Internal, false
 }
 
-// codeFrom understands the eight codes in any spelling, the names of gRPC, HTTP statuses and the
-// codes of JSON-RPC, the last two also as text.
+// codeNames are the eight codes and the names of gRPC, in capitals without separators.
+var codeNames = func() map[string]Code {
+	names := make(map[string]Code)
+	for _, r := range rpcCodes {
+		names[foldCode(r.name)] = r.code
+	}
+	for _, c := range codes {
+		names[foldCode(string(c))] = c
+	}
+	return names
+}()
+
+func foldCode(name string) string { return strings.ToUpper(codeFolder.Replace(name)) }
+
+// codeFrom understands the eight codes in any spelling, the names of gRPC, the codes of well-known APIs,
+// HTTP statuses and the codes of JSON-RPC, the last two also as text. Of a list the first entry counts.
 func codeFrom(v any) (Code, bool) {
 	switch v := v.(type) {
+	case []any:
+		if len(v) == 0 {
+			return "", false
+		}
+		if _, nested := v[0].([]any); nested {
+			return "", false
+		}
+		return codeFrom(v[0])
 	case string:
-		name := strings.ToUpper(codeFolder.Replace(strings.TrimSpace(v)))
-		if c := Code(name); c.Valid() {
+		if len(v) > maxForeignCode {
+			return "", false
+		}
+		if c, ok := codeNames[foldCode(strings.TrimSpace(v))]; ok {
 			return c, true
 		}
-		for _, r := range rpcCodes {
-			if r.name == name {
-				return r.code, true
-			}
+		if c, ok := apiCodeOf[strings.TrimSpace(v)]; ok {
+			return c, true
 		}
 		number, _, _ := strings.Cut(strings.TrimSpace(v), " ") // 429 Too Many Requests
 		n, err := strconv.Atoi(number)
@@ -236,7 +283,8 @@ func firstText(m map[string]any, names []string) string {
 	return s
 }
 
-// foreignDelay reads milliseconds or seconds, also below "retry".
+// foreignDelay reads milliseconds, seconds, a duration or a date, also below "retry", or Google's advice
+// in a list of details.
 func foreignDelay(m map[string]any) (time.Duration, bool) {
 	if inner, ok := m[foreignRetry].(map[string]any); ok {
 		if d, ok := foreignDelay(fold(inner)); ok {
@@ -246,8 +294,19 @@ func foreignDelay(m map[string]any) (time.Duration, bool) {
 	if n, ok := firstNumber(m, foreignMillis); ok {
 		return durationOf(n, time.Millisecond), true
 	}
-	n, ok := firstNumber(m, foreignSeconds)
-	return durationOf(n, time.Second), ok
+	if n, ok := firstNumber(m, foreignSeconds); ok {
+		return durationOf(n, time.Second), true
+	}
+	for _, name := range foreignSeconds {
+		text, _ := m[name].(string)
+		if d, err := time.ParseDuration(strings.TrimSpace(text)); err == nil && d >= 0 {
+			return min(d, maxDelay), true
+		}
+		if d, ok := parseRetryAfter(text, time.Now()); ok {
+			return d, true
+		}
+	}
+	return detailDelay(m["details"])
 }
 
 // firstNumber finds the first number that is not negative, which may be a text.

@@ -268,3 +268,78 @@ func FuzzForeignData(f *testing.F) {
 		}
 	})
 }
+
+// What other vendors write, and what was not understood.
+func TestSpellingsOfOtherVendors(t *testing.T) {
+	t.Parallel()
+	const year = "Wed, 21 Oct 2199 07:28:00 GMT"
+	tests := []struct {
+		name, data string
+		code       errcode.Code
+		after      time.Duration
+	}{
+		{"gRPC in Go's spelling", `{"code":"DeadlineExceeded"}`, errcode.UpstreamTimeout, 0},
+		{"camel case", `{"code":"rateLimited"}`, errcode.RateLimited, 0},
+		{"one of ours in camel case", `{"code":"AuthRequired"}`, errcode.AuthRequired, 0},
+		{"the type of a language model's API", `{"error":{"type":"rate_limit_error","message":"slow"}}`, errcode.RateLimited, 0},
+		{"a duration", `{"error_code":"NOT_FOUND","retry_after":"1m30s"}`, errcode.NotFound, 90 * time.Second},
+		{"seconds with their unit", `{"error_code":"RATE_LIMITED","retry_after":"30s"}`, errcode.RateLimited, 30 * time.Second},
+		{"a date", `{"code":"RATE_LIMITED","retry_after":"` + year + `"}`, errcode.RateLimited, -1},
+		{
+			"RetryInfo", `{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED","details":[
+			{"@type":"type.googleapis.com/google.rpc.Help"},{"@type":"type.googleapis.com/google.rpc.RetryInfo","retryDelay":"34.5s"}]}}`,
+			errcode.RateLimited, 34500 * time.Millisecond,
+		},
+		{"a code in an array", `{"errorCode":["RATE_LIMITED"],"message":"m"}`, errcode.RateLimited, 0},
+		{"an array of errors", `{"errors":[{"code":"E17"},{"errorCode":"NOT_FOUND","errorMessage":"m"}]}`, errcode.NotFound, 0},
+		{"an array of error data", `[{"x":1},{"errorCode":"NOT_FOUND","errorMessage":"m"}]`, errcode.NotFound, 0},
+		{"an array of anything else", `[{"status":404}]`, errcode.Internal, 0},
+		{"arrays in arrays", `{"code":[["RATE_LIMITED"]],"error":[[{"error":[]}]]}`, errcode.Internal, 0},
+		{"JSON-RPC with data", `{"jsonrpc":"2.0","error":{"code":-32603,"message":"m","data":{"errorCode":"RATE_LIMITED","errorReason":"quota"}}}`, errcode.RateLimited, 0},
+		{"JSON-RPC with other data", `{"error":{"code":-32001,"message":"m","data":{"status":503}}}`, errcode.NotFound, 0},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			var data any
+			if err := json.Unmarshal([]byte(tc.data), &data); err != nil {
+				t.Fatal(err)
+			}
+			e, ok := errcode.FromTask(failedTask(a2a.NewTextPart("t"), a2a.NewDataPart(data)))
+			if !ok || e.Code() != tc.code {
+				t.Fatalf("%v", e)
+			}
+			after, known := e.RetryAfter()
+			if known != (tc.after != 0) || tc.after > 0 && after != tc.after || tc.after < 0 && after < 24*time.Hour {
+				t.Errorf("after %v, %t", after, known)
+			}
+		})
+	}
+}
+
+// The text of another vendor may tell about its inside just as our own errors do.
+func TestHideInternalHidesForeignText(t *testing.T) {
+	t.Parallel()
+	b := errcode.Builder{HideInternal: true}
+	const secret = "pq: relation payroll does not exist at 10.0.0.5"
+	for name, parts := range map[string][]*a2a.Part{
+		"text":           {a2a.NewTextPart(secret)},
+		"foreign object": {a2a.NewDataPart(map[string]any{"code": "E17", "message": secret})},
+		"code only":      {a2a.NewTextPart(secret), a2a.NewDataPart(map[string]any{"errorCode": "INTERNAL_ERROR"})},
+	} {
+		e, _ := errcode.FromTask(failedTask(parts...))
+		if e.Message() != secret {
+			t.Errorf("%s: the caller reads %q", name, e.Message())
+		}
+		d, err := b.Data(errcode.Default().Convert(fmt.Errorf("ask the desk: %w", e)))
+		if err != nil || d.ErrorMessage != errcode.Internal.Text() {
+			t.Errorf("%s: %q, %v", name, d.ErrorMessage, err)
+		}
+	}
+	chosen, _ := errcode.FromTask(failedTask(a2a.NewDataPart(map[string]any{
+		"errorCode": "INTERNAL_ERROR", "errorReason": "r", "errorMessage": "Chosen for people.",
+	})))
+	if d, _ := b.Data(chosen); d.ErrorMessage != "Chosen for people." {
+		t.Errorf("an author's message became %q", d.ErrorMessage)
+	}
+}

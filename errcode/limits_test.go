@@ -20,8 +20,25 @@ func TestHugeDataAreRefusedEarly(t *testing.T) { //nolint:paralleltest // it cou
 		"raw":         func() bool { _, err := errcode.ParseData(raw); return err != nil },
 		"raw pointer": func() bool { _, err := errcode.ParseData(&raw); return err != nil },
 		"bytes":       func() bool { _, err := errcode.ParseData([]byte(raw)); return err != nil },
-		"text":        func() bool { _, err := errcode.ParseData(string(raw[:5])); return err != nil },
-		"task":        func() bool { e, ok := errcode.FromTask(failedTask(part)); return ok && e.Code() == errcode.Internal },
+		"in a map": func() bool {
+			_, err := errcode.ParseData(map[string]any{"errorCode": "NOT_FOUND", "details": raw})
+			return err != nil
+		},
+		"in a list": func() bool {
+			_, err := errcode.ParseData(map[string]any{"details": []any{[]byte(raw)}})
+			return err != nil
+		},
+		"in a struct": func() bool { _, err := errcode.ParseData(struct{ Details json.RawMessage }{raw}); return err != nil },
+		"in pieces": func() bool {
+			_, err := errcode.ParseData(map[string]any{"a": raw[:600<<10], "b": raw[:600<<10]})
+			return err != nil
+		},
+		"in slices": func() bool {
+			_, err := errcode.ParseData(map[string]any{"a": []json.RawMessage{raw}})
+			return err != nil
+		},
+		"text": func() bool { _, err := errcode.ParseData(string(raw[:5])); return err != nil },
+		"task": func() bool { e, ok := errcode.FromTask(failedTask(part)); return ok && e.Code() == errcode.Internal },
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

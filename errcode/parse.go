@@ -1,7 +1,6 @@
 package errcode
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -22,31 +21,24 @@ func ParseData(v any) (Data, error) {
 	if !ok {
 		return Data{}, errors.New("errcode: error data: expected an object, as raw JSON of at most 1 MiB")
 	}
-	d, faults := decodeData(m)
-	if len(faults) > 0 {
+	r := reader{m: m}
+	d := r.data()
+	if faults := append(r.faults, d.faults(r.bad)...); len(faults) > 0 {
 		return Data{}, fmt.Errorf("errcode: error data: %w", errors.Join(faults...))
-	}
-	if err := d.check(); err != nil {
-		return Data{}, fmt.Errorf("errcode: error data: %w", err)
 	}
 	return d, nil
 }
 
-// MaxData is the size, in bytes, of the largest raw JSON that is read.
+// MaxData is the size, in bytes, of the largest raw JSON that is read, all pieces in a value together.
 const MaxData = 1 << 20
 
 // toObject returns v as a plain object. Text and bytes are no objects, and cost nothing.
 func toObject(v any) (map[string]any, bool) {
-	switch v := v.(type) {
-	case json.RawMessage:
-		if len(v) > MaxData {
-			return nil, false
-		}
-	case *json.RawMessage:
-		if v != nil && len(*v) > MaxData {
-			return nil, false
-		}
+	switch v.(type) {
 	case []byte, string, nil:
+		return nil, false
+	}
+	if !fits(v) {
 		return nil, false
 	}
 	out, _ := plain.Value(v)
@@ -54,11 +46,10 @@ func toObject(v any) (map[string]any, bool) {
 	return m, ok
 }
 
-// decodeData reads what it can from a plain object; each field it cannot read is left out and
+// data reads what it can from a plain object; each field it cannot read is left out and
 // adds a fault. It does not check values against the rules of their fields, except that numbers
 // must fit.
-func decodeData(m map[string]any) (Data, []error) {
-	r := reader{m: m}
+func (r *reader) data() Data {
 	var d Data
 	d.ErrorCode = Code(r.text("errorCode"))
 	d.ErrorReason = r.text("errorReason")
@@ -82,7 +73,7 @@ func decodeData(m map[string]any) (Data, []error) {
 	d.Node = r.node()
 	d.Flow = r.flow()
 	d.Violations = r.violations()
-	return d, r.faults
+	return d
 }
 
 // reader takes typed fields out of a plain object and collects what is wrong with them.
@@ -90,9 +81,14 @@ type reader struct {
 	m      map[string]any
 	prefix string
 	faults []error
+	bad    map[string]bool // the keys with a fault
 }
 
 func (r *reader) fault(key, expected string, got any) {
+	if r.bad == nil {
+		r.bad = make(map[string]bool)
+	}
+	r.bad[key] = true
 	r.faults = append(r.faults, fmt.Errorf("%s%s: expected %s, got %s", r.prefix, key, expected, kindOf(got)))
 }
 

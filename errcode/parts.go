@@ -36,8 +36,8 @@ func (d Data) Parts() []*a2a.Part {
 //
 // Data of this package, found by its schema or its shape, say everything. A task of another vendor
 // is made the best of: a code in a data part or in the metadata of the message or the task, such as
-// error_code, which may be one of the eight, a gRPC code's name, an HTTP status or a JSON-RPC code,
-// with the reason, the message and the delay beside it; numbers may be texts. A code that means
+// error_code, which may be one of the eight, a gRPC code's name, the code of a well-known API, an HTTP
+// status or a JSON-RPC code, with the reason, the message and the delay beside it; numbers may be texts. A code that means
 // something counts before one that means nothing, wherever they are. Without a code it is
 // [Internal] with the reason "remote_task_failed". The message is that of the data with the code,
 // else the text of the status message, else any message in the data. A code that is not one of the
@@ -111,13 +111,24 @@ func remoteFailure(m *a2a.Message, metadata map[string]any) *Error {
 	if marked {
 		return objects[0].read(text)
 	}
-	return New(Internal, reasonRemote, Message(cmp.Or(text, foreignText(objects))))
+	e := New(Internal, reasonRemote)
+	e.message = cmp.Or(text, foreignText(objects)) // of another vendor, so nobody's choice for our clients
+	return e
 }
 
 // remoteObjects are the places where a failed task may say what went wrong, those that name the
 // schema first; marked tells that there is one of these.
 func remoteObjects(m *a2a.Message, metadata map[string]any) (marked bool, objects []foreignObject) {
-	add := func(v any) {
+	var add func(v any)
+	add = func(v any) {
+		if list, ok := v.([]any); ok { // which may be anything, so only error data are of interest
+			for _, o := range nestedObjects(list) {
+				if looksLikeData(o) {
+					add(o)
+				}
+			}
+			return
+		}
 		if o, ok := toObject(v); ok {
 			objects = append(objects, foreignObjects(o, nil)...)
 		}

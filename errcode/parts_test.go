@@ -348,6 +348,26 @@ func TestParseDataReportsEveryFault(t *testing.T) {
 	}
 }
 
+// A field of a wrong type hid what was wrong with the others.
+func TestParseDataReportsTypesAndRules(t *testing.T) {
+	t.Parallel()
+	_, err := errcode.ParseData(map[string]any{
+		"errorCode": "NOPE", "errorReason": 5, "domain": "Bad Domain", "retriable": "yes", "guardrail": map[string]any{"a": 1},
+	})
+	text := fmt.Sprint(err)
+	for _, part := range []string{
+		"errorReason: expected a string, got the number 5", "retriable: expected a boolean, got a string",
+		"errorCode: expected one of INVALID_INPUT", "domain: expected kebab-case ASCII", "guardrail: expected none",
+	} {
+		if strings.Count(text, part) != 1 {
+			t.Errorf("%q is not once in %s", part, text)
+		}
+	}
+	if strings.Contains(text, "errorReason: expected a value") {
+		t.Errorf("one fault is there twice: %s", text)
+	}
+}
+
 func TestParseDataIsLenientWhereItMayBe(t *testing.T) {
 	t.Parallel()
 	d, err := errcode.ParseData(json.RawMessage(

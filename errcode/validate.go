@@ -82,23 +82,35 @@ func newValidator() *validator.Validate {
 func checkGuardrail(sl validator.StructLevel) {
 	d, ok := reflect.TypeAssert[Data](sl.Current())
 	if ok && len(d.Guardrail) > 0 && d.ErrorCode != GuardrailBlocked {
-		sl.ReportError(d.Guardrail, "guardrail", "Guardrail", "only_with", string(GuardrailBlocked))
+		sl.ReportError(d.Guardrail, "guardrail", "Guardrail", tagOnlyWith, string(GuardrailBlocked))
 	}
 }
 
 // check says what is invalid about d, nil if nothing is.
-func (d Data) check() error {
+func (d Data) check() error { return errors.Join(d.faults(nil)...) }
+
+// faults says what is invalid about d, except for fields that are known to be bad.
+func (d Data) faults(bad map[string]bool) []error {
 	err := validate.Struct(d)
 	var fields validator.ValidationErrors
 	if !errors.As(err, &fields) { // the validator's own error, nothing of a user is in it
-		return err
+		if err == nil {
+			return nil
+		}
+		return []error{err}
 	}
-	faults := make([]error, len(fields))
-	for i, f := range fields {
-		faults[i] = fmt.Errorf("%s: expected %s, got %.100q", f.Field(), expectation(f), fmt.Sprint(f.Value()))
+	faults := make([]error, 0, len(fields))
+	for _, f := range fields {
+		if bad[f.Field()] || f.Tag() == tagOnlyWith && bad["errorCode"] {
+			continue
+		}
+		faults = append(faults, fmt.Errorf("%s: expected %s, got %.100q", f.Field(), expectation(f), fmt.Sprint(f.Value())))
 	}
-	return errors.Join(faults...)
+	return faults
 }
+
+// tagOnlyWith names the fault of guardrail data without the code.
+const tagOnlyWith = "only_with"
 
 // expectation says what a validation tag asks for.
 func expectation(f validator.FieldError) string {
@@ -115,7 +127,7 @@ func expectation(f validator.FieldError) string {
 		return "system:locator, system one of " + strings.Join(systems, ", ")
 	case "errdomain":
 		return "kebab-case ASCII"
-	case "only_with":
+	case tagOnlyWith:
 		return "none unless errorCode is " + f.Param()
 	default:
 		return f.Tag()

@@ -2,6 +2,7 @@ package retry
 
 import (
 	"context"
+	"math"
 	"runtime/debug"
 	"time"
 
@@ -15,10 +16,23 @@ func (r *run) next(ctx context.Context, err error, class errcode.Class) (delay t
 	if class.HasRetryAfter {
 		delay = max(0, class.RetryAfter)
 	}
-	if r.attempts > 0 && r.attempt >= r.attempts || !mayPass(err, class) {
+	if r.attempts > 0 && r.attempt >= r.attempts || !mayPass(err, class) || r.attempt >= advised(err) {
 		return 0, false
 	}
 	return delay, r.fits(ctx, delay)
+}
+
+// keyAdvice is the detail in which package blueprint keeps the most attempts that a server advises.
+const keyAdvice = "retry_max_attempts"
+
+// advised is how many attempts a server allows for, without end if it does not say.
+func advised(err error) int {
+	if e, ok := errtree.As[*errcode.Error](err); ok {
+		if n, ok := e.Details()[keyAdvice].(float64); ok && n >= 1 && n < math.MaxInt32 {
+			return int(n)
+		}
+	}
+	return math.MaxInt
 }
 
 // mayPass reports whether the same call may succeed later. A panic never counts as passing,

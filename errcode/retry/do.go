@@ -24,7 +24,8 @@ type Attempt struct {
 }
 
 // Do calls fn until it succeeds, fails for good, or the attempts, the budget or ctx are used up. By
-// default it makes up to 3 attempts, 200 ms and 400 ms apart with a jitter of 20 %.
+// default it makes up to 3 attempts, 200 ms and 400 ms apart with a jitter of 20 %. A failure that came in
+// a BLUEPRINT envelope with a number of attempts is not repeated more often than that.
 //
 // A failure is returned as an [*errcode.Error], made by the table in ctx from the last attempt's
 // error, which errors.Is and errors.As still find. Its Retried is increased by the number of

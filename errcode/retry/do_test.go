@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/errcode/blueprint"
 	"github.com/a2aexec/a2aexec/errcode/retry"
 	"github.com/a2aexec/a2aexec/hitl"
 )
@@ -237,6 +238,19 @@ func TestHostileErrors(t *testing.T) {
 		fn, _ := fails(bad)
 		if _, err := retry.Do(t.Context(), fn, retry.WithClock(newFakeClock())); err == nil {
 			t.Errorf("%T: lost", bad)
+		}
+	}
+}
+
+// A server that says how often to try knows best; it cannot make Do try more often than its caller wants.
+func TestAdvisedAttempts(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct{ advised, allowed, want int }{{1, 5, 1}, {2, 5, 2}, {9, 3, 3}, {2, 0, 2}, {0, 3, 3}} {
+		clock := newFakeClock()
+		fn, calls := fails(fmt.Errorf("call: %w", errDown.With(blueprint.MaxAttempts(tc.advised))))
+		_, err := retry.Do(t.Context(), fn, retry.WithClock(clock), retry.MaxAttempts(tc.allowed))
+		if *calls != tc.want || err == nil {
+			t.Errorf("%+v: %d calls, %v", tc, *calls, err)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func New(opts ...Option) (*agent.Agent, error) {
 			return others.run(ctx, req, w)
 		case isDomain:
 			raise := codes.For(catalog.AcceptLanguage(req.AcceptLanguage())...)
-			return nil, raise.Error(catalog.Key(code))
+			return nil, raise.Error(catalog.Key(strings.TrimSpace(code)))
 		case req.Text() == earlyFail && req.Streaming():
 			return nil, kinds["invoke"](ctx)
 		}

@@ -302,7 +302,7 @@ func TestDomainRow(t *testing.T) {
 					t.Errorf("%s: got %v of %s", code, e, e.Domain())
 				}
 			}
-			e, _ := errcode.FromTask(blocking(t, b.client, message("domain DOC_004")))
+			e, _ := errcode.FromTask(blocking(t, b.client, message("domain  DOC_004 ")))
 			if d, ok := e.RetryAfter(); !ok || d.Seconds() != 60 || !errcode.Is(e, errcode.RateLimited) {
 				t.Errorf("DOC_004: got %v after %v", e, d)
 			}
