@@ -19,9 +19,9 @@ const ExtensionURI = "https://github.com/a2aexec/a2aexec/extensions/application-
 // are not set are absent in JSON.
 type Data struct {
 	ErrorCode    Code   `json:"errorCode" validate:"required,errcode"`
-	ErrorReason  string `json:"errorReason" validate:"required,ascii"`
+	ErrorReason  string `json:"errorReason" validate:"required,errreason"`
 	ErrorMessage string `json:"errorMessage" validate:"required"`
-	Retriable    bool   `json:"retriable"`
+	Retriable    bool   `json:"retriable" validate:"-"`
 	// Retried is the number of retries the server already made.
 	Retried int `json:"retried,omitempty" validate:"gte=0"`
 	// RetryAfterMs is in milliseconds; nil means that clients back off on their own.
@@ -30,14 +30,14 @@ type Data struct {
 	ErrorSource string `json:"errorSource,omitempty" validate:"omitempty,errsource"`
 	// Domain is kebab-case ASCII, see [ValidDomain].
 	Domain     string `json:"domain,omitempty" validate:"omitempty,errdomain"`
-	DomainCode string `json:"domainCode,omitempty"`
-	Node       *Node  `json:"node,omitempty"`
-	Flow       *Flow  `json:"flow,omitempty"`
+	DomainCode string `json:"domainCode,omitempty" validate:"-"`
+	Node       *Node  `json:"node,omitempty" validate:"-"`
+	Flow       *Flow  `json:"flow,omitempty" validate:"-"`
 	// Guardrail goes with GUARDRAIL_BLOCKED only.
-	Guardrail     map[string]any `json:"guardrail,omitempty"`
-	Violations    []Violation    `json:"violations,omitempty"`
-	CorrelationID string         `json:"correlationId,omitempty"`
-	Details       map[string]any `json:"details,omitempty"`
+	Guardrail     map[string]any `json:"guardrail,omitempty" validate:"-"`
+	Violations    []Violation    `json:"violations,omitempty" validate:"-"`
+	CorrelationID string         `json:"correlationId,omitempty" validate:"-"`
+	Details       map[string]any `json:"details,omitempty" validate:"-"`
 }
 
 // Map returns d as plain JSON types, numbers as float64: the same JSON that encoding/json makes of

@@ -1,8 +1,10 @@
 package errcode_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/a2aexec/a2aexec/errcode"
@@ -106,18 +108,48 @@ func TestRedactLeavesOrdinaryTextAlone(t *testing.T) {
 	}
 }
 
+// slowUnits make a text slow to scan when they are repeated.
+var slowUnits = []string{
+	"eyJ.", "eyJ-", ".eyJabcdefghij", "eyJabcde ", "<token>", "token%3D", "cookie=a; ", "bearer \"", "a=Bearer%20", "://", ":", "=", "a:", "-eyJ", "eyJ-", "bearer ", "basic a=/", "sk-", "-----BEGIN ", "-----END ", "-----END PRIVATE KEY",
+	"-----BEGIN PRIVATE KEY", "cookie: [redacted] ", "password=[redacted] ", `password="`, `password=\"`, "password=[", "token=\"\" ",
+	"a://b:c/", "x:y@", "password=)", "authorization: basic ", "cookie: a\n", `cookie: a\n`, "\xff", `\`, `token:\`,
+}
+
 // Text made to be slow to scan must take time in proportion to its length; if it did not, this
 // test would not end.
 func TestRedactHostileText(t *testing.T) {
 	t.Parallel()
-	for _, unit := range []string{
-		"eyJ.", "eyJ-", ".eyJabcdefghij", "eyJabcde ", "<token>", "token%3D", "cookie=a; ", "bearer \"", "a=Bearer%20", "://", ":", "=", "a:", "-eyJ", "eyJ-", "bearer ", "basic a=/", "sk-", "-----BEGIN ", "-----END ", "-----END PRIVATE KEY",
-		"-----BEGIN PRIVATE KEY", "cookie: [redacted] ", "password=[redacted] ", `password="`, `password=\"`, "password=[", "token=\"\" ",
-		"a://b:c/", "x:y@", "password=)", "authorization: basic ", "cookie: a\n", `cookie: a\n`, "\xff", `\`, `token:\`,
-	} {
+	for _, unit := range slowUnits {
 		text := strings.Repeat(unit, (512<<10)/len(unit))
 		if got := errcode.Redact(text); !utf8.ValidString(got) {
 			t.Errorf("%q: not UTF-8", unit)
+		}
+	}
+}
+
+// Eight times the text may take eight times as long, not 64 times. Pairs of units are tried too; a
+// slow machine slows both down, and the minima of many rounds are compared.
+func TestRedactIsLinear(t *testing.T) { //nolint:paralleltest // it compares times
+	if raceEnabled {
+		t.Skip("the race detector makes the times too uneven")
+	}
+	took := func(text string) time.Duration {
+		start := time.Now()
+		errcode.Redact(text)
+		return time.Since(start)
+	}
+	units := slices.Clone(slowUnits)
+	for i, unit := range slowUnits {
+		units = append(units, unit+slowUnits[(i*7+3)%len(slowUnits)])
+	}
+	for _, unit := range units {
+		small, large := strings.Repeat(unit, (8<<10)/len(unit)), strings.Repeat(unit, (64<<10)/len(unit))
+		short, long := time.Hour, time.Hour // the minima
+		for round := 0; round < 5 || round < 50 && long > 20*short; round++ {
+			short, long = min(short, took(small)), min(long, took(large))
+		}
+		if long > 20*short {
+			t.Errorf("%q: eight times the text took %v instead of %v", unit, long, short)
 		}
 	}
 }

@@ -67,6 +67,7 @@ func newValidator() *validator.Validate {
 	})
 	tags := map[string]func(string) bool{
 		"errcode":   func(s string) bool { return Code(s).Valid() },
+		"errreason": validReason,
 		"errsource": ValidSource,
 		"errdomain": ValidDomain,
 	}
@@ -119,7 +120,7 @@ func expectation(f validator.FieldError) string {
 		return "a value"
 	case "errcode":
 		return codeList
-	case "ascii":
+	case "errreason":
 		return "ASCII"
 	case "gte":
 		return "a number not below " + f.Param()
