@@ -114,7 +114,7 @@ func streamErrors(t *testing.T) []sample {
 		client := anthropic.NewClient(anthropicoption.WithAPIKey("k"), anthropicoption.WithMaxRetries(0), anthropicoption.WithBaseURL(events(
 			"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\""+kind+"\",\"message\":\"m\"}}\n\n")))
 		stream := client.Messages.NewStreaming(t.Context(), anthropic.MessageNewParams{Model: "m", MaxTokens: 1})
-		for stream.Next() { //nolint:revive // only the end is of interest
+		for stream.Next() { // only the end is of interest
 		}
 		return stream.Err()
 	}
@@ -122,7 +122,7 @@ func streamErrors(t *testing.T) []sample {
 		client := openai.NewClient(openaioption.WithAPIKey("k"), openaioption.WithMaxRetries(0), openaioption.WithBaseURL(events(
 			`data: {"error":{"message":"m","type":"`+kind+`","code":`+code+"}}\n\n")))
 		stream := client.Chat.Completions.NewStreaming(t.Context(), openai.ChatCompletionNewParams{Model: "m"})
-		for stream.Next() { //nolint:revive // only the end is of interest
+		for stream.Next() { // only the end is of interest
 		}
 		return stream.Err()
 	}
