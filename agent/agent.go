@@ -140,7 +140,8 @@ func Recover(f StreamFunc) Option {
 // that is stored: what the agent keeps for the task's resume can be forgotten.
 // [FromContext] gives a request without a message, for the task: as it was
 // stored, where it was parked and is canceled or nobody answered, and with its
-// ids alone after the end of a run. Several are called in order.
+// ids alone after the end of a run. Several are called in order. The executor
+// waits for them for its grace period; then their context is done.
 func OnRelease(f func(ctx context.Context, taskID string)) Option {
 	return Option{func(a *Agent) {
 		if f == nil {

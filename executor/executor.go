@@ -132,18 +132,26 @@ func (x *agentExecutor) Cancel(ctx context.Context, ec *a2asrv.ExecutorContext) 
 	}
 }
 
-// release tells the agent that a task has ended. Its code is the user's.
+// release tells the agent that a task has ended. Its code is the user's: it has
+// the grace period, and whatever it does, the task has ended.
 func (x *agentExecutor) release(ctx context.Context, t *a2a.Task) {
 	if t == nil {
 		return
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			_ = x.panicked(ctx, v) // logged; the task is canceled all the same
-		}
+	returned := make(chan struct{})
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	go func() {
+		defer close(returned)
+		defer func() {
+			if v := recover(); v != nil {
+				_ = x.panicked(ctx, v) // logged
+			}
+		}()
+		req := agent.NewRequest(agent.RequestInfo{Task: t, TaskID: string(t.ID), ContextID: t.ContextID})
+		x.agent.Release(agent.NewContext(ctx, req), string(t.ID))
 	}()
-	req := agent.NewRequest(agent.RequestInfo{Task: t, TaskID: string(t.ID), ContextID: t.ContextID})
-	x.agent.Release(agent.NewContext(ctx, req), string(t.ID))
+	x.await(returned)
 }
 
 // stored is told of every task that was stored.

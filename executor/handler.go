@@ -30,8 +30,8 @@ func NewHandler(a *agent.Agent, opts ...Option) (*Handler, error) {
 	return newHandler(c), nil
 }
 
-// Abandoned tells how many runs were given up so far because their code did
-// not return within the grace period after their task had ended. That code may
+// Abandoned tells how many runs, and calls of agent.OnRelease, were given up so
+// far because their code did not return within the grace period after their task had ended. That code may
 // still be running; nothing it writes arrives.
 func (h *Handler) Abandoned() int64 { return h.exec.abandoned.Load() }
 

@@ -68,9 +68,13 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 
 // CancelTask lets the host cancel, again where that failed only because the
 // task's last run was on its way out, and answers for a task that has ended
-// (A2A v1.0 section 3.1.5).
+// (A2A v1.0 section 3.1.5). The host lets whoever asks join a cancel under way,
+// without a look at whose task it is.
 func (p *protocol) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (*a2a.Task, error) {
 	if err := p.checkFields(ctx, schema.Task, req); err != nil {
+		return nil, err
+	}
+	if _, err := p.storedTask(ctx, req.ID); err != nil {
 		return nil, err
 	}
 	for pause := time.Millisecond; ; pause *= 2 {
@@ -79,7 +83,7 @@ func (p *protocol) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (
 			restoreEmpty(t) // a copy that the host made
 			return t, nil
 		}
-		st, getErr := p.store.Get(ctx, req.ID)
+		st, getErr := p.storedTask(ctx, req.ID)
 		switch {
 		case getErr != nil:
 			return nil, err
@@ -137,18 +141,25 @@ func (p *protocol) taskFor(ctx context.Context, req *a2a.SendMessageRequest) (*a
 	if req.Message.TaskID == "" {
 		return nil, nil
 	}
-	st, err := p.store.Get(ctx, req.Message.TaskID)
+	st, err := p.storedTask(ctx, req.Message.TaskID)
 	switch {
 	case err != nil:
 		return nil, err
-	case st == nil || st.Task == nil:
-		return nil, a2a.ErrTaskNotFound
 	case st.Task.Status.State.Terminal():
 		return nil, refuse(a2a.ErrUnsupportedOperation, endedText)
 	case req.Message.ContextID != "" && req.Message.ContextID != st.Task.ContextID:
 		return nil, refuseField("/message/contextId", "is not the context of the task; leave it out, or send the task's own")
 	}
 	return st.Task, nil
+}
+
+// storedTask gives a task as the caller may see it: what is not theirs is not found.
+func (c *config) storedTask(ctx context.Context, id a2a.TaskID) (*taskstore.StoredTask, error) {
+	st, err := c.store.Get(ctx, id)
+	if err == nil && (st == nil || st.Task == nil) {
+		err = a2a.ErrTaskNotFound
+	}
+	return st, err
 }
 
 const endedText = "The task has ended and takes no further messages."
@@ -218,21 +229,41 @@ func (p *protocol) asked(out *protocolError, err error) bool {
 }
 
 // correct replaces the host's answer to a message that came too late: the task
-// has ended, or works on another, since it was admitted.
+// has ended, is being canceled, or works on another, since it was admitted.
 func (p *protocol) correct(ctx context.Context, req *a2a.SendMessageRequest, err error) error {
 	if err == nil || req.Message.TaskID == "" {
 		return err
 	}
-	if !errors.Is(err, a2a.ErrInvalidParams) && !errors.Is(err, taskstore.ErrConcurrentModification) {
+	late := hostRefusal(err)
+	if late == nil && !errors.Is(err, a2a.ErrInvalidParams) {
 		return err
 	}
 	if _, refused := p.taskFor(ctx, req); refused != nil {
 		return refused
 	}
+	if late != nil {
+		return late
+	}
+	return err
+}
+
+// hostRefusal is the clear form of the errors by which the host keeps two runs,
+// or a run and a cancel, of one task apart; nil for any other. Only their texts
+// tell two of them: they are in an internal package of the host's.
+func hostRefusal(err error) (refusal error) {
 	if errors.Is(err, taskstore.ErrConcurrentModification) {
 		return errBusy
 	}
-	return err
+	errtree.Walk(err, func(e error) bool {
+		switch errtree.Text(e) {
+		case "task execution is already in progress":
+			refusal = errBusy
+		case "task cancelation is in progress":
+			refusal = errCanceling
+		}
+		return refusal == nil
+	})
+	return refusal
 }
 
 // call is what the host does not pass on to the executor.

@@ -49,8 +49,9 @@ type ticket struct {
 
 // Why a message is not admitted.
 var (
-	errDraining = refuse(errUnavailable, "The server is shutting down.")
-	errBusy     = refuse(a2a.ErrUnsupportedOperation, "The task is working on an earlier message; send this one when it has ended or asks.")
+	errDraining  = refuse(errUnavailable, "The server is shutting down.")
+	errBusy      = refuse(a2a.ErrUnsupportedOperation, "The task is working on an earlier message; send this one when it has ended or asks.")
+	errCanceling = refuse(a2a.ErrUnsupportedOperation, "The task is being canceled and takes no further messages.")
 )
 
 // admit gives a ticket for a message, to that task unless task is empty. Of two

@@ -17,12 +17,12 @@ import (
 // under "outOfBand". Owner is the user whose task it is; the zero User for an
 // anonymous one. It returns when the run has begun, with the task at work.
 //
-// A task that is not parked is refused with a2a.ErrUnsupportedOperation, one
+// A task that is not parked, or is just being canceled, is refused with a2a.ErrUnsupportedOperation, one
 // that does not exist or is not the owner's with a2a.ErrTaskNotFound.
 func (h *Handler) Resume(ctx context.Context, owner agent.User, taskID string, answer ...stream.Part) (*a2a.Task, error) {
 	ctx, call := a2asrv.NewCallContext(context.WithoutCancel(ctx), nil)
 	call.User = &a2asrv.User{Name: owner.Name, Authenticated: owner.Authenticated, Attributes: owner.Attributes}
-	st, err := h.exec.store.Get(ctx, a2a.TaskID(taskID))
+	st, err := h.exec.config.storedTask(ctx, a2a.TaskID(taskID))
 	if err != nil {
 		return nil, err
 	}

@@ -340,18 +340,18 @@ func (r *run) seal() (closing []stream.Chunk) {
 }
 
 // await gives the user's code the grace period to return.
-func (r *run) await(returned <-chan struct{}) {
+func (c *config) await(returned <-chan struct{}) {
 	select {
 	case <-returned:
 		return
 	default:
 	}
-	t := time.NewTimer(r.grace)
+	t := time.NewTimer(c.grace)
 	defer t.Stop()
 	select {
 	case <-returned:
 	case <-t.C:
-		r.abandoned.Add(1)
+		c.abandoned.Add(1)
 	}
 }
 

@@ -21,7 +21,7 @@ func (p *protocol) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTask
 		}
 		woken, stop := p.exec.watch(req.ID)
 		defer stop()
-		st, err := p.store.Get(ctx, req.ID)
+		st, err := p.storedTask(ctx, req.ID)
 		switch {
 		case err != nil:
 			yield(nil, err)
@@ -93,7 +93,7 @@ func (p *protocol) tellEnd(ctx context.Context, id a2a.TaskID, yield func(a2a.Ev
 		case <-t.C:
 		}
 	}
-	st, err := p.store.Get(ctx, id)
+	st, err := p.storedTask(ctx, id)
 	if err != nil {
 		yield(nil, err)
 		return

@@ -1,0 +1,142 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+
+	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/executor"
+	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/stream"
+)
+
+// The host lets whoever asks join a cancel that is under way, and gave another
+// user the whole task.
+func TestCancelOfAnotherUserWhileTheOwnersRuns(t *testing.T) {
+	t.Parallel()
+	canceled, release := make(chan struct{}), make(chan struct{})
+	h := newHandler(t, invoking(func(ctx context.Context, _ *agent.Request) (*agent.Result, error) {
+		<-ctx.Done()
+		close(canceled)
+		<-release // deaf
+		return nil, ctx.Err()
+	}), executor.GracePeriod(time.Hour))
+	task := started(user(t, "alice"), t, h, "a secret")
+	var owner sync.WaitGroup
+	owner.Go(func() {
+		if got, err := h.CancelTask(user(t, "alice"), &a2a.CancelTaskRequest{ID: task.ID}); err != nil || got.Status.State != a2a.TaskStateCanceled {
+			t.Errorf("the owner: %v, %v", got, err)
+		}
+	})
+	<-canceled
+	if got, err := h.CancelTask(user(t, "mallory"), &a2a.CancelTaskRequest{ID: task.ID}); got != nil || !errors.Is(err, a2a.ErrTaskNotFound) {
+		t.Errorf("got %v, %v, want that there is no such task", got, err)
+	}
+	close(release)
+	owner.Wait()
+}
+
+// Whatever another user asks of a task, it is not there: while it works, while
+// it waits, and while it is canceled.
+func TestTasksOfOthersDoNotExist(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	h := newHandler(t, invoking(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
+		if req.Text() == "park" {
+			return nil, hitl.InputRequired("?")
+		}
+		<-release
+		return agent.Text("ok"), nil
+	}))
+	running := started(user(t, "alice"), t, h, "run")
+	parked := sent(user(t, "alice"), t, h, userMessage("park"))
+	for state, task := range map[string]*a2a.Task{"running": running, "parked": parked} {
+		id := task.ID
+		asks := map[string]func(ctx context.Context) error{
+			"send":   func(ctx context.Context) error { return second(h.SendMessage(ctx, replyTo(task, a2a.NewTextPart("x")))) },
+			"get":    func(ctx context.Context) error { return second(h.GetTask(ctx, &a2a.GetTaskRequest{ID: id})) },
+			"cancel": func(ctx context.Context) error { return second(h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: id})) },
+			"stream": func(ctx context.Context) (err error) {
+				for _, err = range h.SendStreamingMessage(ctx, replyTo(task, a2a.NewTextPart("x"))) {
+				}
+				return err
+			},
+			"subscribe": func(ctx context.Context) (err error) {
+				for _, err = range h.SubscribeToTask(ctx, &a2a.SubscribeToTaskRequest{ID: id}) {
+				}
+				return err
+			},
+			"resume": func(context.Context) error {
+				return second(h.Resume(t.Context(), agent.User{Name: "mallory", Authenticated: true}, string(id)))
+			},
+		}
+		for what, ask := range asks {
+			if err := ask(user(t, "mallory")); !errors.Is(err, a2a.ErrTaskNotFound) {
+				t.Errorf("%s, %s: got %v, want that there is no such task", state, what, err)
+			}
+		}
+	}
+	close(release)
+}
+
+// A function that lets go of a parked task, or a store that deletes its run, may
+// hang: the task is canceled all the same, and nothing waits for ever.
+func TestReleaseThatHangs(t *testing.T) {
+	t.Parallel()
+	hang := make(chan struct{})
+	defer close(hang)
+	h := newHandler(t, agent.New("a", agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) {
+		return nil, hitl.InputRequired("?")
+	}), agent.OnRelease(func(context.Context, string) { <-hang })), executor.GracePeriod(time.Millisecond))
+	task := sent(user(t, "alice"), t, h, userMessage("hi"))
+	for range 2 {
+		got, err := h.CancelTask(user(t, "alice"), &a2a.CancelTaskRequest{ID: task.ID})
+		if err != nil || got.Status.State != a2a.TaskStateCanceled {
+			t.Fatalf("got %v, %v", got, err)
+		}
+	}
+	if n := h.Abandoned(); n != 1 {
+		t.Errorf("%d given up, want 1", n)
+	}
+}
+
+// A message to a task that is just being canceled, or a resume, met an error of
+// the host's own, told as an internal one.
+func TestMessageWhileTheTaskIsCanceled(t *testing.T) {
+	t.Parallel()
+	store := newHookedStore()
+	h := newHandler(t, invoking(func(context.Context, *agent.Request) (*agent.Result, error) {
+		return nil, hitl.InputRequired("?")
+	}), executor.TaskStore(store))
+	task := sent(user(t, "alice"), t, h, userMessage("hi"))
+	storing, release := make(chan struct{}), make(chan struct{})
+	store.onUpdate(func(r *taskstore.UpdateRequest) error {
+		if r.Task.Status.State == a2a.TaskStateCanceled {
+			close(storing)
+			<-release
+		}
+		return nil
+	})
+	var cancel sync.WaitGroup
+	cancel.Go(func() {
+		if _, err := h.CancelTask(user(t, "alice"), &a2a.CancelTaskRequest{ID: task.ID}); err != nil {
+			t.Errorf("cancel: %v", err)
+		}
+	})
+	<-storing
+	_, sendErr := h.SendMessage(user(t, "alice"), replyTo(task, a2a.NewTextPart("x")))
+	_, resumeErr := h.Resume(t.Context(), agent.User{Name: "alice", Authenticated: true}, string(task.ID), stream.TextPart("x"))
+	for what, err := range map[string]error{"send": sendErr, "resume": resumeErr} {
+		if !errors.Is(err, a2a.ErrUnsupportedOperation) || err.Error() != "The task is being canceled and takes no further messages." {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+	close(release)
+	cancel.Wait()
+}
