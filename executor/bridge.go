@@ -13,7 +13,6 @@ import (
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/hitl"
-	"github.com/a2aexec/a2aexec/internal/plain"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -111,7 +110,7 @@ func artifactsOf(r *agent.Result) []*a2a.Artifact {
 		na := &a2a.Artifact{ID: a2a.NewArtifactID(), Parts: parts}
 		na.Name, na.Description = stream.TextPart(a.Name).Text(), stream.TextPart(a.Description).Text()
 		if len(a.Metadata) > 0 {
-			na.Metadata, _ = plain.Map(a.Metadata)
+			na.Metadata = a.Metadata // made plain before, see run.plainly
 		}
 		out = append(out, na)
 	}

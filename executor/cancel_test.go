@@ -59,7 +59,9 @@ func TestTasksOfOthersDoNotExist(t *testing.T) {
 	for state, task := range map[string]*a2a.Task{"running": running, "parked": parked} {
 		id := task.ID
 		asks := map[string]func(ctx context.Context) error{
-			"send":   func(ctx context.Context) error { return second(h.SendMessage(ctx, replyTo(task, a2a.NewTextPart("x")))) },
+			"send": func(ctx context.Context) error {
+				return second(h.SendMessage(ctx, replyTo(task, a2a.NewTextPart("x"))))
+			},
 			"get":    func(ctx context.Context) error { return second(h.GetTask(ctx, &a2a.GetTaskRequest{ID: id})) },
 			"cancel": func(ctx context.Context) error { return second(h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: id})) },
 			"stream": func(ctx context.Context) (err error) {
@@ -73,7 +75,7 @@ func TestTasksOfOthersDoNotExist(t *testing.T) {
 				return err
 			},
 			"resume": func(context.Context) error {
-				return second(h.Resume(t.Context(), agent.User{Name: "mallory", Authenticated: true}, string(id)))
+				return second(h.Resume(t.Context(), agent.User{Name: "mallory", Authenticated: true}, string(id))) //nolint:contextcheck // no client asks
 			},
 		}
 		for what, ask := range asks {

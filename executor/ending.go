@@ -66,6 +66,12 @@ func (e ending) memos() map[string]any {
 	return map[string]any{hitl.MemoKey: all}
 }
 
+// bare is the ending without what should come before.
+func (e ending) bare(now time.Time) a2a.Event {
+	info := e.task.TaskInfo()
+	return &a2a.TaskStatusUpdateEvent{TaskID: info.TaskID, ContextID: info.ContextID, Status: statusOf(e.outcome, info, now)}
+}
+
 // blocked ends a run that a guardrail blocked: the stored task keeps neither
 // artifacts nor what this run said on the way.
 func (e ending) blocked(status a2a.TaskStatus) []a2a.Event {

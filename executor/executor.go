@@ -166,7 +166,7 @@ func (x *agentExecutor) stored(t *a2a.Task) {
 	r.mu.Lock()
 	r.state = t.Status.State
 	r.mu.Unlock()
-	r.publish()
+	r.wasStored()
 	if atRest(authState(t.Status)) {
 		r.finish() // clients may have seen the ending before its goroutine goes on
 	}
@@ -226,6 +226,7 @@ func (r *run) notify(ctx context.Context, o Outcome) {
 	ctx = context.WithoutCancel(ctx)
 	if !o.logged {
 		r.logOutcome(ctx, o)
+		r.logLost(ctx, Outcome{})
 	}
 	for _, f := range r.onOutcome {
 		r.notifyOne(ctx, o, f)

@@ -177,8 +177,8 @@ var errLeaseLost = refuse(a2a.ErrInternalError, "The task goes on in another pro
 // ended by one. why is what kept this process from holding on to it, if anything did.
 func (r *run) lose(ctx context.Context, why error) {
 	r.mu.Lock()
-	already := r.lost
-	r.lost = true
+	already := r.foreign
+	r.foreign = true
 	r.mu.Unlock()
 	if already {
 		return
@@ -190,5 +190,5 @@ func (r *run) lose(ctx context.Context, why error) {
 func (r *run) isLost() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.lost
+	return r.foreign
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/internal/errtree"
-	"github.com/a2aexec/a2aexec/internal/plain"
 )
 
 // Everything the executor logs goes through here, to the guarded logger.
@@ -48,25 +47,9 @@ func (r *run) logOutcome(ctx context.Context, o Outcome) {
 	emit(ctx, r.logger, slog.LevelError, "run failed", attrs...)
 }
 
-// logLost tells what a result or a question held that cannot be sent.
+// logLost tells what the run's output held that cannot be sent.
 func (r *run) logLost(ctx context.Context, o Outcome) {
-	r.logDropped(ctx, o.interrupt.Dropped())
-	if o.result == nil {
-		return
-	}
-	for _, a := range o.result.Artifacts {
-		for _, p := range a.Parts {
-			r.logDropped(ctx, p.Dropped())
-		}
-		if len(a.Metadata) > 0 {
-			_, dropped := plain.Map(a.Metadata)
-			r.logDropped(ctx, dropped)
-		}
-	}
-}
-
-func (r *run) logDropped(ctx context.Context, dropped []string) {
-	if len(dropped) > 0 {
+	if dropped := append(r.lost.take(), o.interrupt.Dropped()...); len(dropped) > 0 {
 		emit(ctx, r.logger, slog.LevelWarn, "values that JSON cannot express were left out",
 			append(r.attrs(), slog.Any("dropped", dropped))...)
 	}

@@ -259,7 +259,8 @@ func RunTimeout(d time.Duration) Option {
 }
 
 // InactivityTimeout bounds how long a run may go without writing anything that
-// reaches the client: a chunk, progress. It ends like that of [RunTimeout], with
+// reaches the client: a chunk, progress. A write counts when it is made, however
+// long [StreamBuffer] holds it back. It ends like that of [RunTimeout], with
 // the reason inactivity_timeout. Default: 0, no bound.
 func InactivityTimeout(d time.Duration) Option {
 	return Option{name: "InactivityTimeout", apply: func(c *config) error {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
-	"github.com/a2aexec/a2aexec/internal/plain"
 )
 
 // outputTooLarge is why a run that exceeds [MaxOutput] ends. It is the agent's
@@ -19,6 +18,7 @@ func outputTooLarge(limit int64) *errcode.Error {
 // Take implements stream.Limiter. It ends the run at the first write that does
 // not fit, whatever the code does about the error; nothing fits after that.
 func (s sink) Take(size int) error {
+	s.r.beat()
 	if s.r.takes(int64(size)) {
 		return nil
 	}
@@ -54,10 +54,7 @@ func (r *run) fit(res *agent.Result, err error) (*agent.Result, error) {
 
 func outputSize(a agent.Artifact) int64 {
 	n := int64(len(a.Name) + len(a.Description))
-	if len(a.Metadata) > 0 {
-		m, _ := plain.Map(a.Metadata)
-		n += sizeOfMap(m)
-	}
+	n += sizeOfMap(a.Metadata)
 	for _, p := range a.Parts {
 		n += int64(p.Size())
 	}

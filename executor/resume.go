@@ -22,7 +22,7 @@ import (
 func (h *Handler) Resume(ctx context.Context, owner agent.User, taskID string, answer ...stream.Part) (*a2a.Task, error) {
 	ctx, call := a2asrv.NewCallContext(context.WithoutCancel(ctx), nil)
 	call.User = &a2asrv.User{Name: owner.Name, Authenticated: owner.Authenticated, Attributes: owner.Attributes}
-	st, err := h.exec.config.storedTask(ctx, a2a.TaskID(taskID))
+	st, err := h.exec.storedTask(ctx, a2a.TaskID(taskID))
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"fmt"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -43,6 +42,7 @@ type run struct {
 	publish   func()                  // closes published, once
 	events    chan a2a.Event          // from the user's writes to drive
 	done      chan *Outcome           // what the user's code came to; buffered
+	kept      chan struct{}           // told each time that an event of the run was stored
 	stopped   chan struct{}           // closed when drive takes no more events
 	over      chan struct{}           // closed when the ending has been handed over, or is stored
 	finish    func()                  // closes over, once
@@ -52,6 +52,8 @@ type run struct {
 	returned  func()                  // tells that the user's code has returned
 	slot      bool                    // it counts as a run; guarded by the registry's lock
 	output    atomic.Int64            // bytes written so far
+	active    atomic.Int64            // when something was written last, as time since started
+	lost      losses                  // what the user wrote and cannot be sent
 	cancel    context.CancelCauseFunc // stops the user's code, with the reason
 
 	mu      sync.Mutex
@@ -59,7 +61,7 @@ type run struct {
 	sealed  bool           // no further writer may be opened
 	retried int
 	state   a2a.TaskState // as last stored
-	lost    bool          // the task is another process's
+	foreign bool          // the task is another process's
 
 	recovered bool // it goes on with the run of a process that died
 }
@@ -71,6 +73,7 @@ func newRun(c *config, task *a2a.Task, req *agent.Request) *run {
 		gone:      make(chan struct{}),
 		events:    make(chan a2a.Event),
 		done:      make(chan *Outcome, 1),
+		kept:      make(chan struct{}, 1),
 		stopped:   make(chan struct{}),
 		over:      make(chan struct{}),
 	}
@@ -93,6 +96,19 @@ func (r *run) awaitPublished(ctx context.Context) bool {
 	}
 }
 
+// wasStored is told that the host has stored the run's first event, or another.
+func (r *run) wasStored() {
+	select {
+	case <-r.published:
+		select {
+		case r.kept <- struct{}{}:
+		default:
+		}
+	default:
+		r.publish()
+	}
+}
+
 // drive runs the user's code and yields its events up to and with the ending.
 // yield returning false means that the host takes no more. The host's context
 // ends once the host has stored the ending, or cannot. It returns the outcome
@@ -111,15 +127,10 @@ func (r *run) drive(host, ctx context.Context, yield func(a2a.Event) bool) Outco
 		// No ending. The store refuses this, which is how the host learns that the run is over.
 		yield(progressEvent(r.task.TaskInfo(), ""))
 	default:
-		in := ending{
+		o = r.conclude(ctx, ending{
 			outcome: o, task: r.task, blocking: !r.req.Streaming(),
 			wrote: wrote, closing: closing, ids: r.ids,
-		}
-		for _, ev := range in.events(time.Now()) {
-			if !yield(ev) {
-				break
-			}
-		}
+		}, yield)
 	}
 	r.finish()
 	r.cancel(nil)
@@ -130,20 +141,24 @@ func (r *run) drive(host, ctx context.Context, yield func(a2a.Event) bool) Outco
 
 // forward passes the user's writes on until there is an outcome, the run is
 // stopped, or its time is over. It reports whether it passed any, and whether
-// the host still listens.
+// the host still listens. It takes an event when the host has stored the one
+// before: a burst waits where it is written, and not in front of the ending.
 func (r *run) forward(ctx context.Context, yield func(a2a.Event) bool) (o Outcome, wrote, listening bool) {
 	whole, idle := newAlarm(r.runTimeout), newAlarm(r.inactivity)
 	defer whole.stop()
 	defer idle.stop()
+	events := r.events
 	for {
 		select {
-		case ev := <-r.events:
-			wrote = true
+		case <-r.kept:
+			events = r.events
+			r.beat()
+		case ev := <-events:
+			wrote, events = true, nil
 			if !yield(ev) {
 				r.cancel(errHostStopped)
 				return r.stoppedBy(r.stopCause(ctx)), wrote, false
 			}
-			idle.reset()
 		case o := <-r.done:
 			switch {
 			case ctx.Err() != nil:
@@ -157,45 +172,12 @@ func (r *run) forward(ctx context.Context, yield func(a2a.Event) bool) (o Outcom
 		case <-whole.c:
 			return r.ranOut("run_timeout", r.runTimeout), wrote, true
 		case <-idle.c:
+			if left := r.untilIdle(events == nil); left > 0 {
+				idle.timer.Reset(left)
+				continue
+			}
 			return r.ranOut("inactivity_timeout", r.inactivity), wrote, true
 		}
-	}
-}
-
-// ranOut stops the user's code, for which there was no more time.
-func (r *run) ranOut(reason string, limit time.Duration) Outcome {
-	elapsed := time.Since(r.started)
-	cause := errcode.New(errcode.UpstreamTimeout, reason, errcode.Source("internal:executor"),
-		errcode.Message(fmt.Sprintf("The agent took too long: stopped after %v.", elapsed.Round(time.Millisecond))),
-		errcode.Details(map[string]any{"timeoutMs": limit.Milliseconds(), "elapsedMs": elapsed.Milliseconds()}))
-	r.cancel(cause)
-	return r.stoppedBy(cause)
-}
-
-// alarm goes off after a time; c is nil, and so never ready, without one.
-type alarm struct {
-	after time.Duration
-	timer *time.Timer
-	c     <-chan time.Time
-}
-
-func newAlarm(after time.Duration) alarm {
-	if after <= 0 {
-		return alarm{}
-	}
-	t := time.NewTimer(after)
-	return alarm{after, t, t.C}
-}
-
-func (a alarm) reset() {
-	if a.timer != nil {
-		a.timer.Reset(a.after)
-	}
-}
-
-func (a alarm) stop() {
-	if a.timer != nil {
-		a.timer.Stop()
 	}
 }
 
@@ -212,7 +194,7 @@ func (r *run) handle(ctx context.Context, returned chan<- struct{}) {
 	if ctx.Err() != nil {
 		return // somebody else has the last word
 	}
-	res, err = r.fit(res, err)
+	res, err = r.fit(r.plainly(res), err)
 	settled := r.settle(ctx, res, err)
 	o = &settled
 }
@@ -361,7 +343,7 @@ type sink struct{ r *run }
 // Chunk implements stream.Sink.
 func (s sink) Chunk(c stream.Chunk) error {
 	for _, p := range c.Parts {
-		s.r.logDropped(context.Background(), p.Dropped())
+		s.r.lost.add(p.Dropped())
 	}
 	return s.send(s.r.ids.event(s.r.task.TaskInfo(), c))
 }

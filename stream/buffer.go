@@ -7,10 +7,11 @@ import (
 )
 
 // Buffer says how a Writer merges what is written in quick succession, for each
-// chunk costs its receiver work that grows with the artifact. An artifact's
-// first chunk goes out at once, and so does one after a pause; what follows
+// chunk costs its receiver work that grows with the task. The first chunk of
+// all goes out at once, and so does one after a pause; what follows
 // within the interval is held back, until its time has come, it has grown to
-// Bytes, or the artifact ends. Order and content of each artifact are what was
+// Bytes, or the artifact ends, which goes out with what is held back of it.
+// Order and content of each artifact are what was
 // written: texts that follow each other become one. Of progress only the
 // newest is sent.
 //
@@ -62,11 +63,13 @@ func (h *held) take() []Part {
 
 // The methods of Writer below expect its lock to be held.
 
-// hold keeps a part of an open artifact back, unless it may go out at once.
+// hold keeps a part back, unless it may go out at once.
 func (w *Writer) hold(a *artifact, p Part) error {
-	if len(w.waiting) == 0 && w.size == 0 && time.Since(w.last) >= w.buffer.interval(w.chunks) {
-		return w.emit(Chunk{Artifact: a.info, Parts: []Part{p}, Append: true})
+	pause := len(w.waiting) == 0 && w.size == 0 && time.Since(w.last) >= w.buffer.interval(w.chunks)
+	if len(w.opened) == 0 || pause {
+		return w.emit(a, []Part{p}, false)
 	}
+	w.open(a)
 	if !a.waits {
 		a.waits = true
 		w.waiting = append(w.waiting, a)
@@ -80,25 +83,39 @@ func (w *Writer) hold(a *artifact, p Part) error {
 	return nil
 }
 
-// emit sends a chunk now.
-func (w *Writer) emit(c Chunk) error {
-	err := w.sink.Chunk(c)
+// open counts an artifact among those that have to be closed.
+func (w *Writer) open(a *artifact) {
+	if !a.opened {
+		a.opened = true
+		w.opened = append(w.opened, a)
+	}
+}
+
+// emit sends a chunk of an artifact now.
+func (w *Writer) emit(a *artifact, parts []Part, last bool) error {
+	err := w.sink.Chunk(Chunk{Artifact: a.info, Parts: parts, Append: a.sent, Last: last})
 	w.chunks++
 	w.last = time.Now()
-	return err
+	if err != nil {
+		return err
+	}
+	w.open(a)
+	a.sent, a.closed = true, last
+	return nil
 }
 
 // flush sends all that is held back.
 func (w *Writer) flush() error {
 	waiting, progress := w.waiting, w.progress
 	w.waiting, w.progress, w.size = nil, "", 0
-	for _, a := range waiting {
-		a.waits = false
+	for i, a := range waiting {
 		parts := a.held.take()
-		if err := w.emit(Chunk{Artifact: a.info, Parts: parts, Append: true}); err != nil {
+		if err := w.emit(a, parts, false); err != nil {
 			a.held.parts = parts // the code was told that they are taken: they close the artifact
+			w.waiting = waiting[i:]
 			return err
 		}
+		a.waits = false
 	}
 	if progress == "" {
 		return nil

@@ -110,12 +110,12 @@ func TestBufferSendsWhenItsTimeHasCome(t *testing.T) {
 		if err := errors.Join(w.Text("a"), w.Text("b"), w.Data(1), w.Text("c"), w.Text("d"), w.Artifact("x").Text("1"), w.Artifact("x").Text("2")); err != nil {
 			t.Fatal(err)
 		}
-		if len(r.sent()) != 2 { // the first of each artifact
+		if len(r.sent()) != 1 { // the first of all
 			t.Fatalf("at once: %v", lines(r.sent()))
 		}
 		time.Sleep(40 * time.Millisecond)
 		synctest.Wait()
-		if len(r.sent()) != 4 || len(r.sent()[2].Parts) != 3 || textIn(r.sent(), "") != "abcd" || textIn(r.sent(), "x") != "12" {
+		if len(r.sent()) != 3 || len(r.sent()[1].Parts) != 3 || r.sent()[2].Append || textIn(r.sent(), "") != "abcd" || textIn(r.sent(), "x") != "12" {
 			t.Errorf("later: %v", lines(r.sent()))
 		}
 		if _, closing := control.Close(); len(closing) != 2 {
@@ -135,11 +135,62 @@ func TestBufferedArtifactThatIsClosed(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		if textIn(r.sent(), "a") != "123" || !r.sent()[1].Last || len(r.sent()) != 4 {
+		if textIn(r.sent(), "a") != "123" || !r.sent()[1].Last || len(r.sent()) != 3 {
 			t.Errorf("got %v", lines(r.sent()))
 		}
 		if _, closing := control.Close(); len(closing) != 1 {
 			t.Errorf("closing: %v", lines(closing))
+		}
+	})
+}
+
+// A burst of artifacts cost two events each, one of them to say that nothing
+// more comes.
+func TestBufferOfManyArtifacts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var r recorder
+		w, control := stream.NewBuffered(&r, buffer)
+		for i := range 100 {
+			a := w.Artifact(fmt.Sprint("open", i))
+			b := w.Artifact(fmt.Sprint("closed", i), stream.Description("d"))
+			if err := errors.Join(a.Text("1"), b.Text("x"), b.Close(), a.Text("2")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !control.Wrote() {
+			t.Error("nothing counts as written")
+		}
+		_, closing := control.Close()
+		all := slices.Concat(r.sent(), closing)
+		begun := map[string]bool{}
+		for _, c := range all {
+			if c.Append != begun[c.Artifact.Name] || !c.Last && c.Artifact.Name != "open0" {
+				t.Errorf("artifact %s: append %v, last %v", c.Artifact.Name, c.Append, c.Last)
+			}
+			begun[c.Artifact.Name] = true
+		}
+		if len(all) != 201 || textIn(all, "open99") != "12" || textIn(all, "closed7") != "x" {
+			t.Errorf("%d chunks, want an event for each artifact and the first at once", len(all))
+		}
+	})
+}
+
+// A sink that fails once loses nothing of the artifacts that wait behind.
+func TestBufferKeepsWhatWaitsBehindAFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := recorder{refuse: map[int]bool{2: true}} // of artifact b
+		w, control := stream.NewBuffered(&r, buffer)
+		_ = errors.Join(w.Text("0"), w.Artifact("a").Text("a"), w.Artifact("b").Text("b"), w.Artifact("c").Text("c"))
+		time.Sleep(time.Second)
+		synctest.Wait()
+		_, closing := control.Close()
+		all := slices.Concat(r.sent(), closing)
+		for _, name := range []string{"a", "b", "c"} {
+			if textIn(all, name) != name {
+				t.Errorf("artifact %s: got %q", name, textIn(all, name))
+			}
 		}
 	})
 }

@@ -65,7 +65,7 @@ type Writer struct {
 	sink   Sink // nil once closed
 	known  map[key]*artifact
 	made   int         // by NewArtifact
-	opened []*artifact // in the order of their first chunks
+	opened []*artifact // in the order of their first parts
 
 	buffer   Buffer
 	waiting  []*artifact // with something held back, in the order it was written
@@ -87,7 +87,8 @@ type key struct {
 // artifact is the state of one artifact of a Writer.
 type artifact struct {
 	info   Info
-	opened bool // its first chunk was sent
+	opened bool // something was written to it
+	sent   bool // its first chunk was sent
 	closed bool // its last chunk was sent
 	waits  bool // something is held back
 	held   held
@@ -178,17 +179,10 @@ func (w *Writer) write(k key, part Part) error {
 	if err := w.take(part.Size()); err != nil {
 		return err
 	}
-	if a.opened && w.buffer.Bytes > 0 {
+	if w.buffer.Bytes > 0 {
 		return w.hold(a, part)
 	}
-	if err := w.emit(Chunk{Artifact: a.info, Parts: []Part{part}, Append: a.opened}); err != nil {
-		return err
-	}
-	if !a.opened {
-		a.opened = true
-		w.opened = append(w.opened, a)
-	}
-	return nil
+	return w.emit(a, []Part{part}, false)
 }
 
 // artifact finds or adds the artifact's state. The caller holds the lock.
@@ -208,7 +202,7 @@ func (w *Writer) describe(k key, opts []ArtifactOption) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a := w.artifact(k)
-	if a.opened {
+	if a.sent {
 		return
 	}
 	for _, o := range opts {
@@ -218,15 +212,14 @@ func (w *Writer) describe(k key, opts []ArtifactOption) {
 	}
 }
 
-// closing makes the chunk that ends an open artifact, with what is held back of
-// it. An update without parts is illegal, so where nothing is left to send one
-// empty text part is.
-func (a *artifact) closing() Chunk {
+// rest is what ends an open artifact: what is held back of it. An update without
+// parts is illegal, so where nothing is left to send it is one empty text part.
+func (a *artifact) rest() []Part {
 	parts := a.held.take()
 	if len(parts) == 0 {
 		parts = []Part{TextPart("")}
 	}
-	return Chunk{Artifact: a.info, Parts: parts, Append: true, Last: true}
+	return parts
 }
 
 // Artifact writes to one artifact. It shares the Writer's order and is
@@ -264,9 +257,9 @@ func (a *Artifact) Close() error {
 	st := a.w.artifact(a.key)
 	if st.opened && !st.closed {
 		a.w.release(st)
-		last := st.closing()
-		if err := a.w.emit(last); err != nil {
-			st.held.parts = last.Parts // for the end, which closes the artifact again
+		last := st.rest()
+		if err := a.w.emit(st, last, true); err != nil {
+			st.held.parts = last // for the end, which closes the artifact again
 			return err
 		}
 	}
@@ -316,7 +309,7 @@ func (c Control) Close() (wrote bool, closing []Chunk) {
 		c.w.disarm()
 		for _, a := range c.w.opened {
 			if !a.closed {
-				c.w.closing = append(c.w.closing, a.closing())
+				c.w.closing = append(c.w.closing, Chunk{Artifact: a.info, Parts: a.rest(), Append: a.sent, Last: true})
 			}
 		}
 	}
