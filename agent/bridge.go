@@ -51,7 +51,7 @@ func historyBefore(t *a2a.Task, current *a2a.Message) []*a2a.Message {
 		return nil
 	}
 	said := t.History
-	if n := len(said); n > 0 && isMessage(said[n-1], current) {
+	if n := len(said); n > 0 && isMessage(said[n-1], current) && !answersQuestion(said[:n]) {
 		said = said[:n-1]
 	}
 	var out []*a2a.Message
@@ -71,6 +71,18 @@ func historyBefore(t *a2a.Task, current *a2a.Message) []*a2a.Message {
 func isMessage(stored, current *a2a.Message) bool {
 	return stored == current ||
 		stored != nil && stored.ID == current.ID && reflect.DeepEqual(stored.Parts, current.Parts)
+}
+
+// answersQuestion reports whether the last message follows a question: then it
+// answered that one. A message in hand does not, for its question is still the
+// task's status; so one that repeats an earlier answer, id and all, is told
+// from it.
+func answersQuestion(said []*a2a.Message) bool {
+	if len(said) < 2 || said[len(said)-2] == nil {
+		return false
+	}
+	_, yes := questionID(said[len(said)-2])
+	return yes
 }
 
 func questionOf(t *a2a.Task) (Question, bool) {

@@ -2,12 +2,11 @@ package agent
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
 
 	"github.com/a2aexec/a2aexec/errcode"
-	"github.com/a2aexec/a2aexec/internal/tags"
+	"github.com/a2aexec/a2aexec/internal/typed"
 )
 
 // Decode reads the message's first data part into the value that into points
@@ -28,26 +27,7 @@ func (r *Request) Decode(into any) error {
 	}
 	raw, err := json.Marshal(r.content.data[0])
 	if err != nil {
-		return mismatch("", "a JSON value", err)
+		return typed.Mismatch("", "a JSON value", err)
 	}
-	if err := json.Unmarshal(raw, into); err != nil {
-		return misfit(raw, err)
-	}
-	return tags.Check(target)
-}
-
-// misfit makes the error of a data part that encoding/json refused.
-func misfit(raw []byte, err error) error {
-	var typed *json.UnmarshalTypeError
-	if errors.As(err, &typed) {
-		return mismatch(pointerOf(raw, typed), jsonKind(typed.Type), err)
-	}
-	return mismatch("", "a value of the expected form", err)
-}
-
-func mismatch(field, expected string, cause error) error {
-	return errcode.New(errcode.InvalidInput, "data_part_mismatch",
-		errcode.Message("The message's data part does not have the expected form."),
-		errcode.Violations(errcode.Violation{Field: field, Expected: expected, Message: "expected " + expected}),
-		errcode.Cause(cause))
+	return typed.Decode(raw, target)
 }

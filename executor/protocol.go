@@ -109,6 +109,9 @@ func (p *protocol) admit(ctx context.Context, req *a2a.SendMessageRequest, strea
 	if err := p.checkFields(ctx, schema.SendMessage, req); err != nil {
 		return nil, err
 	}
+	if req.Message.Role != a2a.MessageRoleUser {
+		return nil, refuseField("/message/role", "expected ROLE_USER: a client speaks for the user")
+	}
 	if req.Config != nil && req.Config.PushConfig != nil && !p.capabilities().PushNotifications {
 		return nil, refuse(a2a.ErrPushNotificationNotSupported, "")
 	}

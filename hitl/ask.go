@@ -1,13 +1,15 @@
 package hitl
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
-	"strings"
+	"reflect"
+
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/internal/plain"
+	"github.com/a2aexec/a2aexec/internal/typed"
 )
 
 // Asker knows the answers to the questions of one run. Whoever runs user code
@@ -56,10 +58,12 @@ var (
 // should be harmless to repeat. The key tells apart the questions of one piece
 // of code: it must not be empty and must be the same each time.
 //
-// An answer that is not a T asks again; the payload then has what was wrong
-// under "violations", as a list of {field, expected, actual, message}. A text
-// answers a question for another type if it is the JSON of one ("42" for an
-// int). Other errors: [ErrNoKey], [ErrNoAsker], and those of the asker.
+// An answer that is not a T, or does not satisfy the validate tags of a struct
+// (github.com/go-playground/validator), asks again; the data part then has all
+// that was wrong under "violations", as a list of {field, expected, actual,
+// message}. A null is no answer to a question for a type without one, such as
+// an int. A text answers a question for another type if it is the JSON of one
+// ("42" for an int). Other errors: [ErrNoKey], [ErrNoAsker], and those of the asker.
 func Ask[T any](ctx context.Context, key, prompt string, opts ...Option) (T, error) {
 	var zero T
 	id, answer, answered, err := lookUp(ctx, key)
@@ -71,7 +75,7 @@ func Ask[T any](ctx context.Context, key, prompt string, opts ...Option) (T, err
 	}
 	v, err := decode[T](answer)
 	if err != nil {
-		return zero, question(id, prompt, opts, violation[T](answer, err))
+		return zero, question(id, prompt, opts, violations(err))
 	}
 	return v, nil
 }
@@ -92,15 +96,11 @@ func lookUp(ctx context.Context, key string) (id string, answer any, answered bo
 }
 
 // question makes the interrupt. It has the asker's id whatever the options say.
-func question(id, prompt string, opts []Option, violation map[string]any) *Interrupt {
+func question(id, prompt string, opts []Option, wrong []any) *Interrupt {
 	i := InputRequired(prompt, opts...)
 	i.id = id
-	if violation != nil {
-		i.payload = maps.Clone(i.payload) // options may be used again
-		if i.payload == nil {
-			i.payload = map[string]any{}
-		}
-		i.payload["violations"] = []any{violation}
+	if len(wrong) > 0 {
+		i.told("violations", wrong)
 	}
 	return i
 }
@@ -109,7 +109,7 @@ func question(id, prompt string, opts []Option, violation map[string]any) *Inter
 func decode[T any](answer any) (v T, err error) {
 	defer func() {
 		if recover() != nil {
-			err = errors.New("decoding the answer panicked")
+			err = errPanicked
 		}
 	}()
 	raw, isJSON := answer.(json.RawMessage)
@@ -119,41 +119,35 @@ func decode[T any](answer any) (v T, err error) {
 			return v, err
 		}
 	}
-	err = json.Unmarshal(raw, &v)
-	if err == nil {
+	if err = typed.Decode(raw, reflect.ValueOf(&v)); err == nil {
 		return v, nil
 	}
 	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		var again T
-		if json.Unmarshal([]byte(strings.TrimSpace(text)), &again) == nil {
-			return again, nil
-		}
+	if json.Unmarshal(raw, &text) != nil || !json.Valid([]byte(text)) {
+		return v, err
 	}
-	return v, err
+	var again T
+	err = typed.Decode([]byte(text), reflect.ValueOf(&again))
+	return again, err
 }
 
-// violation says why an answer is not a T, in the form of a validation's.
-func violation[T any](answer any, cause error) map[string]any {
-	var zero T
-	v := map[string]any{
-		"field":    "",
-		"expected": strings.TrimPrefix(fmt.Sprintf("%T", &zero), "*"),
-		"message":  "The answer has another form than the one that was asked for.",
+var errPanicked = errors.New("decoding the answer panicked")
+
+// violations says what is wrong with an answer.
+func violations(cause error) []any {
+	found := errcode.Default().Convert(cause).Violations()
+	if len(found) == 0 {
+		found = []errcode.Violation{{
+			Expected: "a value of the expected form", Message: "The answer has another form than the one that was asked for.",
+		}}
 	}
-	var mismatch *json.UnmarshalTypeError
-	if errors.As(cause, &mismatch) {
-		v["expected"], v["actual"] = mismatch.Type.String(), mismatch.Value
-		if mismatch.Field != "" {
-			v["field"] = "/" + strings.ReplaceAll(mismatch.Field, ".", "/")
+	out := make([]any, 0, len(found))
+	for _, f := range found {
+		v := map[string]any{"field": f.Field, "expected": f.Expected, "message": f.Message}
+		if actual, _ := plain.Value(f.Actual); actual != nil {
+			v["actual"] = actual
 		}
-		return v
+		out = append(out, v)
 	}
-	if raw, ok := answer.(json.RawMessage); ok {
-		answer = string(bytes.TrimSpace(raw))
-	}
-	if s, ok := answer.(string); ok {
-		v["actual"] = s
-	}
-	return v
+	return out
 }

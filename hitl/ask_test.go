@@ -103,6 +103,11 @@ func TestAskAgainAfterAnAnswerOfAnotherForm(t *testing.T) {
 		{"no JSON at all", make(chan int), ask[string]},
 		{"a type that panics", map[string]any{}, ask[panicky]},
 		{"not the form of a time", "yesterday", ask[time.Time]},
+		{"null for a number", nil, ask[int]},
+		{"null as text for a number", "null", ask[int]},
+		{"null for a struct", nil, ask[person]},
+		{"null for a time", json.RawMessage(" null "), ask[time.Time]},
+		{"a field of an object as text", `{"age":"old"}`, ask[person]},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -125,6 +130,38 @@ func TestAskAgainAfterAnAnswerOfAnotherForm(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Ask took any object for any struct, whatever its validate tags say.
+func TestAskChecksTheAnswer(t *testing.T) {
+	t.Parallel()
+	type adult struct {
+		Name string `json:"name" validate:"required"`
+		Age  int    `json:"age" validate:"min=18"`
+	}
+	for name, answer := range map[string]any{"object": map[string]any{"age": 3}, "text": `{"age":3}`} {
+		_, err := hitl.Ask[adult](hitl.WithAsker(t.Context(), answers{"key": answer}), "key", "Who?", hitl.Payload(map[string]any{"violations": "mine"}))
+		data := hitl.Find(err).Data()
+		var got []string
+		list, _ := data["violations"].([]any)
+		for _, v := range list {
+			m, _ := v.(map[string]any)
+			got = append(got, fmt.Sprint(m["field"], " ", m["expected"], " ", m["actual"]))
+		}
+		if diff := cmp.Diff([]string{"/name required ", "/age min=18 3"}, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if diff := cmp.Diff(map[string]any{"violations": "mine"}, data["payload"]); diff != "" {
+			t.Errorf("%s: the payload's own (-want +got):\n%s", name, diff)
+		}
+	}
+	ok := hitl.WithAsker(t.Context(), answers{"key": map[string]any{"name": "Ada", "age": 36}})
+	if v, err := hitl.Ask[adult](ok, "key", "Who?"); err != nil || v.Age != 36 {
+		t.Errorf("got %v, %v", v, err)
+	}
+	if v, err := hitl.Ask[*adult](ok, "key", "Who?"); err != nil || v.Age != 36 {
+		t.Errorf("got %v, %v", v, err)
 	}
 }
 

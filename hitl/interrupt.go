@@ -1,6 +1,8 @@
 package hitl
 
 import (
+	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -89,23 +91,39 @@ func (i *Interrupt) Prompt() string {
 	return i.prompt
 }
 
-// Data is the content of the data part: the payload's members, the prompt under
-// "question", the id, if there is one, under "id", and what [Auth] and its like
-// tell, each unless the payload has a member of that name. The map is the
+// Data is the content of the data part: the prompt under "question", unless the
+// payload has a member of that name, the id, if there is one, under "id", what
+// [Auth] and its like tell, what [Ask] found wrong with an answer, and the
+// payload's members. Those by whose names something else is found are under
+// "payload" instead: an answer finds its question by the id. The map is the
 // caller's.
 func (i *Interrupt) Data() map[string]any {
 	if i == nil {
 		return nil
 	}
 	m := map[string]any{"question": i.prompt}
-	for k, v := range i.members {
-		m[k], _ = plain.Value(v) // a copy
-	}
-	if i.id != "" {
-		m["id"] = i.id
-	}
 	for k, v := range i.payload {
 		m[k], _ = plain.Value(v) // a copy
+	}
+	own := maps.Clone(i.members)
+	if i.id != "" {
+		if own == nil {
+			own = map[string]any{}
+		}
+		own["id"] = i.id
+	}
+	hidden := map[string]any{}
+	for k, v := range own {
+		if theirs, both := i.payload[k]; both && !reflect.DeepEqual(theirs, v) {
+			hidden[k], _ = plain.Value(theirs)
+		}
+		m[k], _ = plain.Value(v)
+	}
+	if len(hidden) > 0 {
+		if theirs, both := i.payload["payload"]; both {
+			hidden["payload"], _ = plain.Value(theirs)
+		}
+		m["payload"] = hidden
 	}
 	return m
 }

@@ -50,7 +50,16 @@ func TestData(t *testing.T) {
 		{"no prompt", hitl.InputRequired(""), map[string]any{"question": "Input is required."}, 0},
 		{"a prompt that is not UTF-8", hitl.InputRequired("Q\xff"), map[string]any{"question": "Q\uFFFD"}, 0},
 		{"an id", hitl.InputRequired("Q?", hitl.ID("q1")), map[string]any{"question": "Q?", "id": "q1"}, 0},
-		{"the payload's own id wins", hitl.InputRequired("Q?", hitl.ID("q1"), hitl.Payload(map[string]any{"id": 7})), map[string]any{"question": "Q?", "id": 7.0}, 0},
+		{
+			"a payload does not hide the question's id", hitl.InputRequired("Q?", hitl.ID("q1"), hitl.Payload(map[string]any{"id": 7, "payload": 1, "a": 2})),
+			map[string]any{"question": "Q?", "id": "q1", "a": 2.0, "payload": map[string]any{"id": 7.0, "payload": 1.0}},
+			0,
+		},
+		{
+			"nor what is told of credentials", hitl.AuthRequired("Q?", hitl.AuthURL("https://a.example"), hitl.Payload(map[string]any{"url": "u", "id": 7})),
+			map[string]any{"question": "Q?", "id": 7.0, "url": "https://a.example", "payload": map[string]any{"url": "u"}},
+			0,
+		},
 		{"an id that is not UTF-8", hitl.InputRequired("Q?", hitl.ID("\xff")), map[string]any{"question": "Q?", "id": "\uFFFD"}, 0},
 		{"zero option", hitl.InputRequired("Q?", hitl.Option{}), map[string]any{"question": "Q?"}, 0},
 		{"zero question", &hitl.Interrupt{}, map[string]any{"question": ""}, 0},

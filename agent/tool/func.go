@@ -10,7 +10,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 
 	"github.com/a2aexec/a2aexec/errcode"
-	"github.com/a2aexec/a2aexec/internal/tags"
+	"github.com/a2aexec/a2aexec/internal/typed"
 )
 
 // FuncOption sets one thing about a tool made by [Func].
@@ -122,7 +122,7 @@ func decode(args json.RawMessage, into any) error {
 		return errcode.New(errcode.InvalidInput, "tool_arguments_mismatch",
 			errcode.Message(misfit(err)), errcode.Cause(err))
 	}
-	return tags.Check(reflect.ValueOf(into))
+	return typed.Check(reflect.ValueOf(into))
 }
 
 func asOutput(v any) (Output, error) {

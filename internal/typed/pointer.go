@@ -1,4 +1,4 @@
-package agent
+package typed
 
 import (
 	"bytes"
