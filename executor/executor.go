@@ -60,7 +60,7 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 		o := r.drive(ctx, runCtx, func(ev a2a.Event) bool { return yield(ev, nil) })
 		x.abandonLease(ctx, r)
 		x.leave(r)
-		x.park(ctx, o)
+		x.park(ctx, r, o)
 		go func() { // x.shutdown waits for it
 			defer x.end(r)
 			r.endSpan(runCtx, o)
@@ -160,11 +160,14 @@ func (x *agentExecutor) stored(t *a2a.Task) {
 	if r != nil || t.Status.State.Terminal() {
 		x.moved(t.ID)
 	}
+	if t.Status.State.Terminal() {
+		x.stopTimer(t.ID)
+	}
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
-	r.state = t.Status.State
+	r.state, r.question = t.Status.State, questionIn(t)
 	r.mu.Unlock()
 	r.wasStored()
 	if atRest(authState(t.Status)) {

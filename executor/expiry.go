@@ -2,6 +2,8 @@ package executor
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -21,26 +23,56 @@ func ParkTimeout(d time.Duration) Option {
 	}}
 }
 
-// park has a task that was parked expire. ctx has the values of its last run,
-// its owner among them.
-func (x *agentExecutor) park(ctx context.Context, o Outcome) {
+// parked is a question that nobody has answered yet.
+type parked struct {
+	task     a2a.TaskID
+	question string // the id of its message, by which a later one is told from it
+	state    a2a.TaskState
+	ctx      context.Context //nolint:containedctx // the values of its last run, its owner among them
+}
+
+// park has the task of a run expire that ended with a question.
+func (x *agentExecutor) park(ctx context.Context, r *run, o Outcome) {
 	if x.parkTimeout <= 0 || o.interrupt == nil {
 		return
 	}
-	ctx = context.WithoutCancel(ctx)
-	x.after(x.parkTimeout, func() { x.expire(ctx, o) })
+	r.mu.Lock()
+	p := parked{task: r.task.ID, question: r.question, state: o.taskState(), ctx: context.WithoutCancel(ctx)}
+	r.mu.Unlock()
+	x.after(p.task, x.parkTimeout, true, func() { x.expire(p, time.Second) })
 }
 
-// expire fails the task, unless it has moved on since.
-func (x *agentExecutor) expire(ctx context.Context, o Outcome) {
-	id := a2a.TaskID(o.TaskID)
-	st, err := x.store.Get(ctx, id)
-	if err != nil || st.Task.Status.State != o.taskState() || st.Task.Status.Timestamp == nil || x.find(id) != nil ||
-		time.Since(*st.Task.Status.Timestamp) < x.parkTimeout {
-		return // answered, canceled, or asked again since
+// expire fails the task, unless it has moved on since. It takes the task as a
+// message would, so that an answer is either too late or comes first. Where the
+// store fails, or an answer is on its way and may come to nothing, it tries
+// again after the pause; the run that an answer begins ends that.
+func (x *agentExecutor) expire(p parked, pause time.Duration) {
+	again := true // should the store exit the goroutine
+	defer func() {
+		if again {
+			x.after(p.task, pause, false, func() { x.expire(p, min(2*pause, time.Minute)) })
+		}
+	}()
+	if !x.claim(p.task) {
+		return
+	}
+	defer x.disclaim(p.task)
+	again = x.fail(p) != nil
+}
+
+// fail ends a task as expired. It gives an error when that is to be tried again.
+func (x *agentExecutor) fail(p parked) error {
+	st, err := x.storedTask(p.ctx, p.task)
+	switch {
+	case errors.Is(err, a2a.ErrTaskNotFound):
+		return nil
+	case err != nil:
+		return err
+	case st.Task.Status.State != p.state || questionIn(st.Task) != p.question:
+		return nil // answered, canceled, or asked again since
 	}
 	code := errcode.InvalidInput
-	if o.State == AuthRequired {
+	if p.state == a2a.TaskStateAuthRequired {
 		code = errcode.AuthRequired
 	}
 	data, _ := x.builder.Data(errcode.New(code, "expired", errcode.Source("internal:executor"),
@@ -50,9 +82,21 @@ func (x *agentExecutor) expire(ctx context.Context, o Outcome) {
 		t.History = append(slices.Clip(t.History), q)
 	}
 	t.Status = statusOf(Outcome{State: Failed, Data: data}, t.TaskInfo(), time.Now())
-	_, err = x.store.Update(ctx, &taskstore.UpdateRequest{Task: &t, Event: &t, PrevVersion: st.Version})
-	if err == nil { // otherwise it has just moved on
-		x.push.notify(ctx, &t)
-		x.release(ctx, &t)
+	if _, err = x.store.Update(p.ctx, &taskstore.UpdateRequest{Task: &t, Event: &t, PrevVersion: st.Version}); err != nil {
+		return err
 	}
+	emit(p.ctx, x.logger, slog.LevelWarn, "parked task expired", slog.String("agent", x.agent.Name()),
+		slog.String("task_id", string(t.ID)), slog.String("context_id", t.ContextID),
+		slog.String("correlation_id", data.CorrelationID), slog.String("error_code", string(data.ErrorCode)))
+	x.push.notify(p.ctx, &t)
+	x.release(p.ctx, &t)
+	return nil
+}
+
+// questionIn is the id of a task's status message, empty without one.
+func questionIn(t *a2a.Task) string {
+	if t.Status.Message == nil {
+		return ""
+	}
+	return t.Status.Message.ID
 }

@@ -50,9 +50,9 @@ func (x *agentExecutor) startRecovery(host a2asrv.RequestHandler) {
 		if x.lookForOrphans(host) == orphansAtOnce {
 			again = 0 // there are more
 		}
-		x.after(again, look)
+		x.later(again, look)
 	}
-	x.after(0, look)
+	x.later(0, look)
 }
 
 // lookForOrphans takes tasks over and begins their runs. It tells how many

@@ -20,7 +20,8 @@ type registry struct {
 	closed   bool                                  // a run that begins all the same is ended at once
 	idle     chan struct{}                         // closed when draining and nothing is left
 	watchers map[a2a.TaskID]map[chan struct{}]bool // who waits for a task to move on
-	timers   map[*time.Timer]bool                  // of what is to be done later
+	timers   map[a2a.TaskID]*time.Timer            // of parked tasks
+	pending  map[*time.Timer]bool                  // of what is to be done later
 	jobs     int                                   // what was to be done later and is being done
 	debts    map[a2a.TaskID]bool                   // leases that are yet to be given back
 	onBusy   func(idle <-chan struct{})            // called when something begins to run; may be nil
@@ -31,8 +32,8 @@ type registry struct {
 func newRegistry() *registry {
 	return &registry{
 		byTask: map[a2a.TaskID]*run{}, awaited: map[a2a.TaskID]bool{}, running: map[*run]bool{}, idle: make(chan struct{}),
-		watchers: map[a2a.TaskID]map[chan struct{}]bool{}, timers: map[*time.Timer]bool{},
-		debts: map[a2a.TaskID]bool{},
+		watchers: map[a2a.TaskID]map[chan struct{}]bool{}, timers: map[a2a.TaskID]*time.Timer{},
+		pending: map[*time.Timer]bool{}, debts: map[a2a.TaskID]bool{},
 	}
 }
 
@@ -118,6 +119,7 @@ func (g *registry) begin(r *run, t *ticket) {
 	defer g.mu.Unlock()
 	g.moveSlot(t, r)
 	g.use(t)
+	g.dropTimer(r.task.ID)
 	g.byTask[r.task.ID] = r
 	delete(g.debts, r.task.ID)
 	g.running[r] = true
@@ -262,14 +264,18 @@ func (g *registry) stopAll() (stopped int) {
 // close lets nothing begin any more. The caller holds the lock.
 func (g *registry) close() {
 	g.closed = true
-	for t := range g.timers {
+	for _, t := range g.timers {
 		t.Stop()
 	}
 	clear(g.timers)
+	for t := range g.pending {
+		t.Stop()
+	}
+	clear(g.pending)
 }
 
-// after calls f later, unless the server goes down first.
-func (g *registry) after(d time.Duration, f func()) {
+// later calls f, unless the server goes down first.
+func (g *registry) later(d time.Duration, f func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.closed {
@@ -283,15 +289,15 @@ func (g *registry) after(d time.Duration, f func()) {
 		defer g.endJob()
 		f()
 	})
-	g.timers[t] = true
+	g.pending[t] = true
 }
 
-// startJob begins what a timer, which after sets under the lock, was for. It
+// startJob begins what a timer, which later sets under the lock, was for. It
 // reports false when the server has gone down.
 func (g *registry) startJob(t **time.Timer) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.timers, *t)
+	delete(g.pending, *t)
 	if g.closed {
 		return false
 	}

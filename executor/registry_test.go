@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -31,4 +32,34 @@ func TestAnswerRightAfterTheQuestion(t *testing.T) {
 	if _, err := x.admit(task.ID); err != nil {
 		t.Errorf("the answer is refused: %v", err)
 	}
+}
+
+// A task that was answered kept its timer, and with it its last request, for as
+// long as it could have been parked.
+func TestTimersOfParkedTasksEnd(t *testing.T) {
+	t.Parallel()
+	g := newRegistry()
+	noop := func() { t.Error("called") }
+	for _, id := range []a2a.TaskID{"answered", "ended", "parked"} {
+		g.after(id, time.Hour, true, noop)
+		g.after(id, time.Hour, false, noop)
+	}
+	r := newRun(&config{}, &a2a.Task{ID: "answered"}, nil)
+	g.begin(r, nil)
+	g.after("answered", time.Hour, true, noop) // at work
+	g.stopTimer("ended")
+	if len(g.timers) != 1 || g.timers["parked"] == nil {
+		t.Errorf("timers: %v", g.timers)
+	}
+	if g.claim("answered") || !g.claim("parked") || g.claim("parked") {
+		t.Error("a task is taken twice, or not at all")
+	}
+	if _, err := g.admit("parked"); !errors.Is(err, a2a.ErrUnsupportedOperation) {
+		t.Errorf("a message to a task that is taken: got %v", err)
+	}
+	g.disclaim("parked")
+	if _, err := g.admit("parked"); err != nil {
+		t.Error(err)
+	}
+	g.close()
 }

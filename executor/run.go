@@ -63,6 +63,8 @@ type run struct {
 	state   a2a.TaskState // as last stored
 	foreign bool          // the task is another process's
 
+	question string // the id of the status message, likewise
+
 	recovered bool // it goes on with the run of a process that died
 }
 
