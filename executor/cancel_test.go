@@ -3,6 +3,8 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -11,7 +13,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 
 	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/executor"
+	"github.com/a2aexec/a2aexec/executor/executortest"
 	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/stream"
 )
@@ -141,4 +145,69 @@ func TestMessageWhileTheTaskIsCanceled(t *testing.T) {
 	}
 	close(release)
 	cancel.Wait()
+}
+
+// A follow-up whose task is canceled before its run begins got the bare status.
+func TestCancelBeforeAnAdmittedMessageRuns(t *testing.T) {
+	t.Parallel()
+	store := newHookedStore()
+	released := make(chan struct{})
+	h := newHandler(t, agent.New("a", agent.Invoke(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
+		if _, asked := req.Question(); asked {
+			return agent.Text("thanks"), nil
+		}
+		return nil, hitl.InputRequired("?")
+	}), agent.OnRelease(func(context.Context, string) { close(released) })), executor.TaskStore(store))
+	task := sent(user(t, "u"), t, h, userMessage("hi"))
+	storing := make(chan struct{})
+	store.onUpdate(func(r *taskstore.UpdateRequest) error {
+		if _, ok := r.Event.(*a2a.Message); ok {
+			close(storing)
+			<-released // the canceled status is in the host's pipe
+		}
+		return nil
+	})
+	var cancel sync.WaitGroup
+	cancel.Go(func() {
+		<-storing
+		if _, err := h.CancelTask(user(t, "u"), &a2a.CancelTaskRequest{ID: task.ID}); err != nil {
+			t.Errorf("cancel: %v", err)
+		}
+	})
+	events := follow(user(t, "u"), t, h, replyTo(task, a2a.NewTextPart("x")))
+	cancel.Wait()
+	if err := executortest.CheckOrder(events); err != nil {
+		t.Errorf("%v\n%v", err, events)
+	}
+	got, err := h.GetTask(user(t, "u"), &a2a.GetTaskRequest{ID: task.ID})
+	if err != nil || got.Status.State != a2a.TaskStateCanceled {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if err := executortest.CheckStored(events, got); err != nil {
+		t.Error(err)
+	}
+}
+
+// A task that the host failed had one correlation id for the client and another
+// for the log and the hooks.
+func TestOneCorrelationIDWhereTheStoreFails(t *testing.T) {
+	t.Parallel()
+	store := newHookedStore()
+	var once sync.Once
+	store.onUpdate(func(r *taskstore.UpdateRequest) (err error) {
+		if r.Task.Status.State.Terminal() {
+			once.Do(func() { err = errors.New("connection reset") })
+		}
+		return err
+	})
+	outcomes := make(chan executor.Outcome, 1)
+	var log syncBuffer
+	h := newHandler(t, echo("a"), executor.TaskStore(store), executor.Logger(slog.New(slog.NewTextHandler(&log, nil))),
+		executor.OnOutcome(func(_ context.Context, o executor.Outcome) { outcomes <- o }))
+	task := sent(user(t, "u"), t, h, userMessage("hi"))
+	told, ok := errcode.FromEvent(task)
+	o := <-outcomes
+	if !ok || told.CorrelationID() == "" || told.CorrelationID() != o.Data.CorrelationID || !strings.Contains(log.String(), "correlation_id="+told.CorrelationID()) {
+		t.Errorf("the client got %v %s, the hook %s, the log %s", ok, told.CorrelationID(), o.Data.CorrelationID, log.String())
+	}
 }

@@ -190,7 +190,7 @@ func (x *agentExecutor) completeFailure(t *a2a.Task) {
 	if r == nil || t.Status.State != a2a.TaskStateFailed || t.Status.Message != nil {
 		return
 	}
-	t.Status = statusOf(r.stoppedBy(errHostStopped), t.TaskInfo(), time.Now())
+	t.Status = statusOf(r.lostToHost(), t.TaskInfo(), time.Now())
 }
 
 // shutdown admits no new runs, and waits for those under way, their hooks and

@@ -301,8 +301,8 @@ func StreamBuffer(b stream.Buffer) Option {
 }
 
 // ReaderBacklog bounds what is kept for a client that reads a stream more
-// slowly than its task is told: a number of events, and the bytes of text and
-// files in them. A client further behind gets what was kept and then an error
+// slowly than its task is told: a number of events, and about the bytes in
+// them. A client further behind gets what was kept and then an error
 // (-32000, gRPC RESOURCE_EXHAUSTED); the task goes on, and the client can
 // subscribe to it. Default: 256 events and 8 MiB. One event is always kept.
 func ReaderBacklog(events, bytes int) Option {

@@ -143,9 +143,21 @@ func (r *run) asStored(o Outcome) Outcome {
 	if state == o.taskState() || state != a2a.TaskStateFailed && state.Terminal() {
 		return o
 	}
-	lost := r.stoppedBy(errHostStopped)
+	lost := r.lostToHost()
 	lost.Err = errors.Join(errHostStopped, o.Err)
 	return lost
+}
+
+// lostToHost is the outcome of a run whose task the host has failed: one, for
+// the client, the log and the hooks.
+func (r *run) lostToHost() Outcome {
+	made := r.stoppedBy(errHostStopped)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.hostFailed == nil {
+		r.hostFailed = &made
+	}
+	return *r.hostFailed
 }
 
 func (o Outcome) taskState() a2a.TaskState {

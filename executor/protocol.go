@@ -54,7 +54,12 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 		events := p.pump(withCall(ctx, req, true, ticket), func(ctx context.Context) iter.Seq2[a2a.Event, error] {
 			return p.RequestHandler.SendStreamingMessage(ctx, req)
 		})
+		first := true
 		for ev, err := range events {
+			if first && err == nil {
+				ev = p.taskFirst(ctx, ev)
+			}
+			first = false
 			ev = authEvent(ev)
 			if task, ok := ev.(*a2a.Task); ok {
 				ev = withHistory(task, historyLength(req))
@@ -64,6 +69,20 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 			}
 		}
 	}
+}
+
+// taskFirst gives the task in the place of its ending, where that is the first
+// event of a stream: the task was canceled before the message began a run.
+func (p *protocol) taskFirst(ctx context.Context, ev a2a.Event) a2a.Event {
+	update, ok := ev.(*a2a.TaskStatusUpdateEvent)
+	if !ok || !update.Status.State.Terminal() {
+		return ev
+	}
+	st, err := p.storedTask(ctx, update.TaskID)
+	if err != nil || st.Task.Status.State != update.Status.State {
+		return ev
+	}
+	return st.Task
 }
 
 // CancelTask lets the host cancel, again where that failed only because the

@@ -14,8 +14,8 @@ import (
 // of them. A reader too slow for that is told so after the events that were
 // kept, and can subscribe again.
 
-// backlog bounds the events kept for a reader: their number, and the bytes of
-// text and files in them. One event is kept whatever its size.
+// backlog bounds the events kept for a reader: their number, and about the bytes
+// in them. One event is kept whatever its size.
 type backlog struct{ events, bytes int }
 
 // pump gives the events of a stream, which it reads in a goroutine of its own
@@ -52,7 +52,7 @@ func (p *protocol) fill(ctx context.Context, q *queue, open func(context.Context
 		close(q.filled)
 	}()
 	for ev, err := range open(ctx) {
-		if !q.put(queued{ev, err}) {
+		if !q.put(queued{ev: ev, err: err, size: sizeOf(ev)}) {
 			break
 		}
 	}
@@ -60,8 +60,9 @@ func (p *protocol) fill(ctx context.Context, q *queue, open func(context.Context
 }
 
 type queued struct {
-	ev  a2a.Event
-	err error
+	ev   a2a.Event
+	err  error
+	size int
 }
 
 // queue holds events between one writer and one reader.
@@ -85,17 +86,16 @@ func newQueue(limit backlog) *queue {
 // put reports false when the reader is too far behind: then it gets what is
 // kept and that it was too slow.
 func (q *queue) put(e queued) bool {
-	size := sizeOf(e.ev)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	defer q.more.Signal()
-	if n := len(q.events); n > 0 && (n >= q.limit.events || q.bytes+size > q.limit.bytes) {
+	if n := len(q.events); n > 0 && (n >= q.limit.events || q.bytes+e.size > q.limit.bytes) {
 		q.events = append(q.events, queued{err: errTooSlow})
 		q.ended = true
 		return false
 	}
 	q.events = append(q.events, e)
-	q.bytes += size
+	q.bytes += e.size
 	return true
 }
 
@@ -124,31 +124,28 @@ func (q *queue) take() (queued, bool) {
 	e := q.events[0]
 	q.events[0] = queued{} // the event is the reader's alone
 	q.events = q.events[1:]
-	q.bytes -= sizeOf(e.ev)
+	q.bytes -= e.size
 	return e, true
 }
 
-// sizeOf gives the bytes of the text and files in an event.
-func sizeOf(ev a2a.Event) (n int) {
+// sizeOf is about how many bytes an event takes.
+func sizeOf(ev a2a.Event) int {
+	var n int64
 	switch e := ev.(type) {
 	case *a2a.TaskArtifactUpdateEvent:
-		n = bytesIn(e.Artifact)
+		n = sizeOfArtifact(e.Artifact)
+	case *a2a.TaskStatusUpdateEvent:
+		n = sizeOfSaid(e.Status.Message)
+	case *a2a.Message:
+		n = sizeOfSaid(e)
 	case *a2a.Task:
+		n = sizeOfSaid(e.Status.Message) + sizeOfMap(e.Metadata)
+		for _, m := range e.History {
+			n += sizeOfSaid(m)
+		}
 		for _, a := range e.Artifacts {
-			n += bytesIn(a)
+			n += sizeOfArtifact(a)
 		}
 	}
-	return n
-}
-
-func bytesIn(a *a2a.Artifact) (n int) {
-	if a == nil {
-		return 0
-	}
-	for _, p := range a.Parts {
-		if p != nil {
-			n += len(p.Text()) + len(p.Raw())
-		}
-	}
-	return n
+	return int(n)
 }

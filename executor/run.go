@@ -63,9 +63,9 @@ type run struct {
 	state   a2a.TaskState // as last stored
 	foreign bool          // the task is another process's
 
-	question string // the id of the status message, likewise
-
-	recovered bool // it goes on with the run of a process that died
+	question   string   // the id of the status message, likewise
+	hostFailed *Outcome // where the host has failed the task
+	recovered  bool     // it goes on with the run of a process that died
 }
 
 func newRun(c *config, task *a2a.Task, req *agent.Request) *run {

@@ -42,8 +42,25 @@ func tooLarge(got, limit int64, unit string) errcode.Violation {
 // sizeOfMessage is about how many bytes a message holds, its metadata and the
 // request's included: both go to the agent, and the first is kept.
 func sizeOfMessage(req *a2a.SendMessageRequest) int64 {
-	n := sizeOfMap(req.Metadata) + sizeOfMap(req.Message.Metadata)
-	for _, p := range req.Message.Parts {
+	return sizeOfMap(req.Metadata) + sizeOfSaid(req.Message)
+}
+
+func sizeOfSaid(m *a2a.Message) int64 {
+	if m == nil {
+		return 0
+	}
+	return sizeOfMap(m.Metadata) + sizeOfParts(m.Parts)
+}
+
+func sizeOfArtifact(a *a2a.Artifact) int64 {
+	if a == nil {
+		return 0
+	}
+	return int64(len(a.Name)+len(a.Description)) + sizeOfMap(a.Metadata) + sizeOfParts(a.Parts)
+}
+
+func sizeOfParts(ps a2a.ContentParts) (n int64) {
+	for _, p := range ps {
 		if p != nil {
 			n += int64(len(p.Filename)+len(p.MediaType)) + sizeOfMap(p.Metadata) + sizeOfContent(p)
 		}
