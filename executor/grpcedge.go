@@ -36,7 +36,7 @@ func (e grpcEdge) wrap(desc grpc.ServiceDesc) *grpc.ServiceDesc {
 	desc.Streams = make([]grpc.StreamDesc, len(streams))
 	for i, st := range streams {
 		desc.Streams[i] = st
-		desc.Streams[i].Handler = boundSends(e.stream(st), e.writeTimeout)
+		desc.Streams[i].Handler = e.stream(st)
 	}
 	return &desc
 }
@@ -60,7 +60,12 @@ func (e grpcEdge) stream(d grpc.StreamDesc) grpc.StreamHandler {
 			return e.status(ctx, x, refused)
 		}
 		defer e.contain(ctx, x, &err)
-		return e.status(ctx, x, d.Handler(srv, edgeStream{ss, ctx, e.decoder(x, d.StreamName, ss.RecvMsg)}))
+		bound := &boundStream{ServerStream: ss, limit: e.writeTimeout}
+		err = d.Handler(srv, edgeStream{bound, ctx, e.decoder(x, d.StreamName, ss.RecvMsg)})
+		if bound.late.Load() { // the binding has wrapped the error
+			return e.tell(ctx, x.taskID, errTooSlow).GRPCStatus().Err()
+		}
+		return e.status(ctx, x, err)
 	}
 }
 
@@ -94,7 +99,7 @@ func (s edgeStream) SendMsg(m any) error {
 // admit is what all requests have in common.
 func (e grpcEdge) admit(ctx context.Context) (context.Context, *exchange, error) {
 	x := &exchange{edge: true, base: e.baseURL}
-	ctx = withExchange(ctx, x)
+	ctx = e.transportLog(withExchange(ctx, x))
 	md, _ := metadata.FromIncomingContext(ctx)
 	if e.guards() {
 		var err error

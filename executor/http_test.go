@@ -52,7 +52,7 @@ func callServer(t *testing.T, h http.Handler, method, path, body string, header 
 
 func newServer(t *testing.T, a *agent.Agent, opts ...executor.Option) *executor.Server {
 	t.Helper()
-	srv, err := executor.NewServer(a, append(opts, quiet)...)
+	srv, err := executor.NewServer(a, append([]executor.Option{quiet}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

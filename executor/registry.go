@@ -19,6 +19,7 @@ type registry struct {
 	draining bool                                  // no new message is admitted
 	closed   bool                                  // a run that begins all the same is ended at once
 	idle     chan struct{}                         // closed when draining and nothing is left
+	down     chan struct{}                         // closed when nothing begins any more
 	watchers map[a2a.TaskID]map[chan struct{}]bool // who waits for a task to move on
 	timers   map[a2a.TaskID]*time.Timer            // of parked tasks
 	pending  map[*time.Timer]bool                  // of what is to be done later
@@ -31,7 +32,7 @@ type registry struct {
 
 func newRegistry() *registry {
 	return &registry{
-		byTask: map[a2a.TaskID]*run{}, awaited: map[a2a.TaskID]bool{}, running: map[*run]bool{}, idle: make(chan struct{}),
+		byTask: map[a2a.TaskID]*run{}, awaited: map[a2a.TaskID]bool{}, running: map[*run]bool{}, idle: make(chan struct{}), down: make(chan struct{}),
 		watchers: map[a2a.TaskID]map[chan struct{}]bool{}, timers: map[a2a.TaskID]*time.Timer{},
 		pending: map[*time.Timer]bool{}, debts: map[a2a.TaskID]bool{},
 	}
@@ -263,6 +264,9 @@ func (g *registry) stopAll() (stopped int) {
 
 // close lets nothing begin any more. The caller holds the lock.
 func (g *registry) close() {
+	if !g.closed {
+		close(g.down)
+	}
 	g.closed = true
 	for _, t := range g.timers {
 		t.Stop()

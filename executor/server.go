@@ -75,7 +75,7 @@ func (s *Server) dispatcher() http.Handler {
 		default:
 			h = http.HandlerFunc(c.serveNothing)
 		}
-		boundWrites(h, c.writeTimeout).ServeHTTP(w, r)
+		boundWrites(h, c.writeTimeout).ServeHTTP(w, r.WithContext(c.transportLog(r.Context())))
 	})
 }
 

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -64,22 +65,19 @@ func (w *boundWriter) Flush() { _ = w.FlushError() }
 // Unwrap is for http.ResponseController.
 func (w *boundWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// boundSends does the same for a gRPC stream.
-func boundSends(next grpc.StreamHandler, limit time.Duration) grpc.StreamHandler {
-	if limit == 0 {
-		return next
-	}
-	return func(srv any, s grpc.ServerStream) error { return next(srv, &boundStream{s, limit}) }
-}
-
+// boundStream does the same for a gRPC stream.
 type boundStream struct {
 	grpc.ServerStream
 	limit time.Duration
+	late  atomic.Bool // a send took longer
 }
 
 // SendMsg implements grpc.ServerStream. A send for which the client leaves no
 // room ends with the stream, which the error ends.
 func (s *boundStream) SendMsg(m any) error {
+	if s.limit == 0 {
+		return s.ServerStream.SendMsg(m)
+	}
 	sent := make(chan error, 1)
 	go func() { sent <- s.ServerStream.SendMsg(m) }()
 	t := time.NewTimer(s.limit)
@@ -88,6 +86,7 @@ func (s *boundStream) SendMsg(m any) error {
 	case err := <-sent:
 		return err
 	case <-t.C:
-		return errTooSlow.GRPCStatus().Err()
+		s.late.Store(true)
+		return errTooSlow
 	}
 }

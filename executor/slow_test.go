@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -16,7 +17,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/executor"
@@ -169,7 +172,7 @@ func TestStoppedReader(t *testing.T) {
 		"JSON-RPC":     func(t *testing.T, addr, _ string) { t.Helper(); postUnread(t, addr, "/", "1.0", body) },
 		"HTTP+JSON":    func(t *testing.T, addr, _ string) { t.Helper(); postUnread(t, addr, "/v1/message:stream", "1.0", rest) },
 		"JSON-RPC 0.3": func(t *testing.T, addr, _ string) { t.Helper(); postUnread(t, addr, "/v0.3", "", body03) },
-		"gRPC":         func(t *testing.T, _, addr string) { t.Helper(); callGRPC(t, addr) },
+		"gRPC":         func(t *testing.T, _, addr string) { t.Helper(); _ = callGRPC(t, addr) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -258,17 +261,60 @@ func postUnread(t *testing.T, addr, path, version, body string) {
 	}
 }
 
-func callGRPC(t *testing.T, addr string) {
+// A gRPC client that was too slow got the binding's text around the error, and
+// ABORTED.
+func TestStoppedGRPCReaderIsToldWhy(t *testing.T) {
+	t.Parallel()
+	f := newFlood(16, strings.Repeat("x", 16<<10))
+	close(f.end)
+	srv, err := executor.NewServer(f.agent(), f.options(executor.WriteTimeout(50*time.Millisecond))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan struct{})
+	events := callGRPC(t, serveSmallGRPC(t, srv, over))
+	<-over
+	for err == nil {
+		_, err = events.Recv()
+	}
+	if st := status.Convert(err); st.Code() != codes.ResourceExhausted || !strings.HasPrefix(st.Message(), "The client reads too slowly") || len(st.Details()) == 0 {
+		t.Errorf("got %v, details %v", err, st.Details())
+	}
+	if err := srv.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// The host's bindings logged a client that had left as an error, and to
+// slog.Default().
+func TestClientThatHasLeftIsNoError(t *testing.T) {
+	t.Parallel()
+	var log syncBuffer
+	srv := newServer(t, echo("a"), executor.Logger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+	body := `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}}`
+	req := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/message:stream", strings.NewReader(body))
+	req.Header.Set("A2A-Version", "1.0")
+	req.Header.Set("Content-Type", "application/json")
+	r, w := io.Pipe()
+	_ = r.Close()
+	srv.ServeHTTP(&pipeWriter{header: http.Header{}, w: w}, req)
+	if got := log.String(); !strings.Contains(got, `level=DEBUG msg="failed to write an event"`) {
+		t.Errorf("log: %s", got)
+	}
+}
+
+func callGRPC(t *testing.T, addr string) grpc.ServerStreamingClient[a2apb.StreamResponse] {
 	t.Helper()
 	cc, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithInitialWindowSize(64<<10))
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cc.Close() })
-	_, err = a2apb.NewA2AServiceClient(cc).SendStreamingMessage(t.Context(), &a2apb.SendMessageRequest{Message: &a2apb.Message{
+	events, err := a2apb.NewA2AServiceClient(cc).SendStreamingMessage(t.Context(), &a2apb.SendMessageRequest{Message: &a2apb.Message{
 		MessageId: "m", Role: a2apb.Role_ROLE_USER, Parts: []*a2apb.Part{{Content: &a2apb.Part_Text{Text: "x"}}},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return events
 }

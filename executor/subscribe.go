@@ -12,7 +12,9 @@ import (
 
 // SubscribeToTask follows a task (A2A v1.0 section 3.1.6). One that is at work
 // the host follows. One that is parked gives its snapshot, and then the events
-// of its next turn. One that has ended is refused.
+// of its next turn, or of the end when the server goes down. One that has ended
+// is refused. One that is stored as at work, and that no run here works on, gives
+// its snapshot and, unless that changes soon, an error.
 func (p *protocol) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTaskRequest) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
 		if err := p.checkFields(ctx, schema.Task, req); err != nil {
@@ -33,10 +35,7 @@ func (p *protocol) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTask
 		if p.follow(ctx, req, yield) || !yield(st.Task, nil) {
 			return
 		}
-		if moved, ok := p.awaitMove(ctx, st.Task, woken); moved != nil {
-			yield(moved, nil)
-			return
-		} else if !ok {
+		if !p.awaitTurn(ctx, st.Task, woken, yield) {
 			return
 		}
 		if !p.follow(ctx, req, yield) {
@@ -45,31 +44,36 @@ func (p *protocol) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTask
 	}
 }
 
-// awaitMove waits until the task's next run is at work in this process, or the
-// task ends. Where processes share a store it looks there too, and gives the
-// task when a run of another process has ended or parked it. It gives false when ctx ended.
-func (p *protocol) awaitMove(ctx context.Context, seen *a2a.Task, woken <-chan struct{}) (moved *a2a.Task, ok bool) {
-	var look <-chan time.Time
-	if p.leases != nil {
-		t := time.NewTicker(lookEvery)
-		defer t.Stop()
-		look = t.C
+// awaitTurn waits for the next run of a task. It reports false when there is
+// none to wait for, or none in this process.
+func (p *protocol) awaitTurn(ctx context.Context, t *a2a.Task, woken <-chan struct{}, yield func(a2a.Event, error) bool) bool {
+	var look, orphaned <-chan time.Time
+	switch {
+	case p.leases != nil: // another process may work on it
+		ticker := time.NewTicker(lookEvery)
+		defer ticker.Stop()
+		look = ticker.C
+	case !atRest(t.Status.State):
+		timer := time.NewTimer(lostAfter)
+		defer timer.Stop()
+		orphaned = timer.C
 	}
 	for {
 		select {
-		case <-ctx.Done():
-			return nil, false
 		case <-woken:
-			return nil, true
+			return true
 		case <-look:
+			moved := p.movedElsewhere(ctx, t)
+			if moved == nil {
+				continue
+			}
+			yield(moved, nil)
+		case <-orphaned:
+			p.tellOrphan(ctx, t.ID, yield)
+		case <-p.exec.down:
+		case <-ctx.Done():
 		}
-		st, err := p.store.Get(ctx, seen.ID)
-		if err != nil || p.exec.find(seen.ID).working() {
-			continue // removed, or out of reach: the client decides how long it waits
-		}
-		if s := st.Task.Status; s.State.Terminal() || awaits(s.State) && !sameTime(s.Timestamp, seen.Status.Timestamp) {
-			return st.Task, true
-		}
+		return false
 	}
 }
 
@@ -77,8 +81,35 @@ func (p *protocol) awaitMove(ctx context.Context, seen *a2a.Task, woken <-chan s
 // work on.
 const lookEvery = time.Second
 
+// movedElsewhere gives the task when a run of another process has ended or
+// parked it since it was seen, else nil.
+func (p *protocol) movedElsewhere(ctx context.Context, seen *a2a.Task) *a2a.Task {
+	st, err := p.store.Get(ctx, seen.ID)
+	if err != nil || p.exec.find(seen.ID).working() {
+		return nil // removed, or out of reach: the client decides how long it waits
+	}
+	if s := st.Task.Status; s.State.Terminal() || awaits(s.State) && !sameTime(s.Timestamp, seen.Status.Timestamp) {
+		return st.Task
+	}
+	return nil
+}
+
 func sameTime(a, b *time.Time) bool {
 	return a == b || a != nil && b != nil && a.Equal(*b)
+}
+
+// tellOrphan tells of a task that another process works on, or did before it
+// went down.
+func (p *protocol) tellOrphan(ctx context.Context, id a2a.TaskID, yield func(a2a.Event, error) bool) {
+	st, err := p.storedTask(ctx, id)
+	switch {
+	case err != nil:
+		yield(nil, err)
+	case atRest(st.Task.Status.State):
+		yield(st.Task, nil)
+	default:
+		yield(nil, refuse(errUnavailable, "No run of this server works on the task; ask for it later, or cancel it."))
+	}
 }
 
 // tellEnd gives the task as it is stored once its run has ended, to somebody

@@ -2,7 +2,14 @@ package executor_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
@@ -92,5 +99,81 @@ func TestSubscriptionThatComesAtTheEndOfATurn(t *testing.T) {
 	<-answered
 	if len(got) != 2 || got[0] != a2a.TaskStateInputRequired || got[1] != a2a.TaskStateInputRequired {
 		t.Errorf("the subscriber sees %v, want the question before and the one after the turn", got)
+	}
+}
+
+// A subscription to a task that is stored as at work, and that nobody works on
+// since its process went down, stayed open for ever.
+func TestSubscriptionToATaskThatNobodyWorksOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := newHookedStore()
+		release := make(chan struct{})
+		hangs := invoking(func(context.Context, *agent.Request) (*agent.Result, error) {
+			<-release
+			return nil, nil
+		})
+		before, after := newHandler(t, hangs, executor.TaskStore(store)), newHandler(t, hangs, executor.TaskStore(store))
+		task := started(user(t, "u"), t, before, "hi")
+		var got []a2a.TaskState
+		var failure error
+		for ev, err := range after.SubscribeToTask(user(t, "u"), &a2a.SubscribeToTaskRequest{ID: task.ID}) {
+			if failure = err; err == nil {
+				got = append(got, stateIn(ev))
+			}
+		}
+		if len(got) != 1 || got[0] != a2a.TaskStateWorking || failure == nil || !strings.Contains(failure.Error(), "No run of this server") {
+			t.Errorf("got %v, %v", got, failure)
+		}
+		close(release)
+		if err := before.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Whoever follows a parked task kept the server from going down, and was cut off.
+func TestShutdownEndsSubscriptionsToParkedTasks(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	addr, over := make(chan string, 1), make(chan error, 1)
+	go func() {
+		over <- executor.Serve(ctx, "127.0.0.1:0", asker(), quiet, executor.OnListen(func(a, _ net.Addr) { addr <- a.String() }))
+	}()
+	base := "http://" + <-addr
+	hc := &http.Client{Transport: &http.Transport{}}
+	defer hc.CloseIdleConnections()
+	post := func(path, body string) *http.Response {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("A2A-Version", "1.0")
+		req.Header.Set("Content-Type", "application/json")
+		res, err := hc.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res
+	}
+	res := post("/v1/message:send", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}}`)
+	var sent struct{ Task struct{ ID string } }
+	if err := errors.Join(json.NewDecoder(res.Body).Decode(&sent), res.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	res = post("/v1/tasks/"+sent.Task.ID+":subscribe", "{}")
+	defer func() { _ = res.Body.Close() }()
+	snapshot := make([]byte, 1)
+	if _, err := io.ReadFull(res.Body, snapshot); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	rest, err := io.ReadAll(res.Body)
+	if err != nil || !strings.Contains(string(rest), "INPUT_REQUIRED") {
+		t.Errorf("the stream ends with %v: %s", err, rest)
+	}
+	if err := <-over; err != nil {
+		t.Error(err)
 	}
 }
