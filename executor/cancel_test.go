@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -95,21 +96,23 @@ func TestTasksOfOthersDoNotExist(t *testing.T) {
 // hang: the task is canceled all the same, and nothing waits for ever.
 func TestReleaseThatHangs(t *testing.T) {
 	t.Parallel()
-	hang := make(chan struct{})
-	defer close(hang)
-	h := newHandler(t, agent.New("a", agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) {
-		return nil, hitl.InputRequired("?")
-	}), agent.OnRelease(func(context.Context, string) { <-hang })), executor.GracePeriod(time.Millisecond))
-	task := sent(user(t, "alice"), t, h, userMessage("hi"))
-	for range 2 {
-		got, err := h.CancelTask(user(t, "alice"), &a2a.CancelTaskRequest{ID: task.ID})
-		if err != nil || got.Status.State != a2a.TaskStateCanceled {
-			t.Fatalf("got %v, %v", got, err)
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		h := newHandler(t, agent.New("a", agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) {
+			return nil, hitl.InputRequired("?")
+		}), agent.OnRelease(func(context.Context, string) { <-hang })))
+		task := sent(user(t, "alice"), t, h, userMessage("hi"))
+		for range 2 {
+			got, err := h.CancelTask(user(t, "alice"), &a2a.CancelTaskRequest{ID: task.ID})
+			if err != nil || got.Status.State != a2a.TaskStateCanceled {
+				t.Fatalf("got %v, %v", got, err)
+			}
 		}
-	}
-	if n := h.Abandoned(); n != 1 {
-		t.Errorf("%d given up, want 1", n)
-	}
+		if n := h.Abandoned(); n != 1 {
+			t.Errorf("%d given up, want 1", n)
+		}
+		close(hang)
+	})
 }
 
 // A message to a task that is just being canceled, or a resume, met an error of
