@@ -5,13 +5,13 @@ import (
 	"log/slog"
 	"strings"
 
-	"github.com/a2aproject/a2a-go/v2/log"
+	hostlog "github.com/a2aproject/a2a-go/v2/log"
 )
 
 // transportLog has the host's bindings log to the server's logger, in the place
 // of slog.Default().
 func (c *config) transportLog(ctx context.Context) context.Context {
-	return log.AttachLogger(ctx, slog.New(quieter{c.logger.Handler()}))
+	return hostlog.AttachLogger(ctx, slog.New(quieter{c.logger.Handler()}))
 }
 
 // quieter makes what the bindings call an error and is a client that has left,
