@@ -343,7 +343,7 @@ func TestRefusalsOverREST(t *testing.T) {
 		"who are you":                {401, info("UNAUTHENTICATED"), errcode.AuthRequired, "unauthenticated", 0},
 		"internal, but unavailable":  {503, info("INTERNAL_ERROR"), errcode.UpstreamUnavailable, "http_status_error", 7 * time.Second},
 		"a quota, told by its error": {429, `{"error":{"details":[{"@type":"type.googleapis.com/google.protobuf.Struct","value":{"errorCode":"RATE_LIMITED","errorReason":"quota","errorMessage":"x","retriable":true}}]}}`, errcode.RateLimited, "quota", 7 * time.Second},
-		"a proxy's words":            {502, `<html>`, errcode.UpstreamUnavailable, "http_status_error", 0},
+		"a proxy's words":            {502, `<html>`, errcode.UpstreamUnavailable, "http_status_error", 7 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
