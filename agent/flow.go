@@ -4,21 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/flow"
-	"github.com/a2aexec/a2aexec/hitl"
-	"github.com/a2aexec/a2aexec/internal/errtree"
-	"github.com/a2aexec/a2aexec/stream"
 )
 
 // Flow makes an agent of a flow. For a task's first message begin makes the
 // flow's state of the request; when the flow has ended well, finish makes the
-// result of its state. Both may fail like any agent's code.
+// result of its state. Both may fail like any agent's code, and ask with
+// hitl.Ask: begin is called again with the message that answers it
+// ([Request.Original] is still the first one), and finish with the state of the
+// flow, of which no node runs again.
 //
-//   - When a node fails, the outputs of the completed nodes become the task's
+//   - When a node fails, or finish does, the outputs of the completed nodes become the task's
 //     artifacts before it fails, and the failure names the node and them
 //     (data.node, data.flow.completedNodes). A node in a loop has an artifact for
 //     each visit. So has what completed within a nested flow that failed, with
@@ -29,11 +27,17 @@ import (
 //     first data part, its text without one; where several nodes ask, a data
 //     part of the form {"answers": {ID: value}} answers them at once, by the ids
 //     in the questions' data parts, and otherwise one is asked after the other.
+//     Where that form names a question that is not open, nothing is answered:
+//     the questions are asked again, with what is wrong under "violations". With
+//     one open question whose id is not named, the data are its answer.
 //   - It is one run whichever way it is called: there is no fallback, and
 //     [Invoke] and [Stream] beside it are faults.
 //
 // The run's id is the task's id and the flow's name. A run is forgotten when
-// its task has ended; see [FlowParked] for one that nobody answers.
+// its task has ended; see [FlowParked] for one that nobody answers. A run that
+// has finished is kept until then, for finish to ask and for other flows of the
+// task; [flow.DeleteOnSuccess] forgets it at once, and the flow begins again
+// with the next message.
 func Flow[S any](
 	c *flow.Compiled[S],
 	begin func(ctx context.Context, req *Request) (S, error),
@@ -58,8 +62,10 @@ func Flow[S any](
 // FlowRunner runs a flow for an agent that does more than that: its Stream is
 // called by the agent's own Stream function, for a task's first message and for
 // the answers to the flow's questions, and its Release is given to [OnRelease].
-// One task may run several flows of different names. It is safe for concurrent
-// use. See [Flow].
+// One task may run several flows of different names, and ask questions of its own:
+// a message that answers somebody else's question begins a flow which has not
+// begun, leaves one that waits where it is, and gives the result of one that has
+// finished. It is safe for concurrent use. See [Flow].
 type FlowRunner[S any] struct {
 	flowConfig
 	flow   *flow.Compiled[S]
@@ -123,7 +129,8 @@ func FlowStore(s flow.Store) FlowOption {
 }
 
 // FlowParked bounds what is kept in memory for tasks that wait for an answer:
-// how many runs, and how long each. One that is forgotten fails with NOT_FOUND,
+// how many runs, and how long each. Finished runs of tasks that go on count,
+// too. One that is forgotten fails with NOT_FOUND,
 // reason flow_run_expired, when the answer comes after all. Default: 10,000
 // runs, 24 hours. It does not apply with [FlowStore].
 func FlowParked(runs int, each time.Duration) FlowOption {
@@ -155,209 +162,4 @@ func FlowRun(opts ...flow.RunOption) FlowOption {
 		c.run = append(c.run, opts...)
 		return nil
 	}}
-}
-
-func (f *FlowRunner[S]) runID(taskID string) string { return taskID + "/" + f.flow.Name() }
-
-// Stream is a [StreamFunc]: it runs the flow for req, or resumes it with the
-// answer that req is.
-func (f *FlowRunner[S]) Stream(ctx context.Context, req *Request, _ *stream.Writer) (*Result, error) {
-	return f.conduct(ctx, req, f.advance)
-}
-
-// Recover is a [StreamFunc] for the option of that name: it goes on with a run
-// whose process died. See [FlowRecover].
-func (f *FlowRunner[S]) Recover(ctx context.Context, req *Request, _ *stream.Writer) (*Result, error) {
-	return f.conduct(ctx, req, f.reenter)
-}
-
-// conduct goes as far as the run goes, and makes the result of what it came to.
-func (f *FlowRunner[S]) conduct(
-	ctx context.Context, req *Request, advance func(context.Context, string, *Request) (flow.Result[S], error),
-) (*Result, error) {
-	id := f.runID(req.TaskID())
-	parked := f.parked == nil // a store of the user's forgets when the ending is stored, see Release
-	defer func() {            // not when user code panics or exits either
-		if !parked {
-			f.forget(ctx, id)
-		}
-	}()
-	res, err := advance(ctx, id, req)
-	if among(err, flow.ErrConflict) {
-		parked = true // it is somebody else's
-	}
-	if res.Paused() && err == nil && len(res.Asks()) > 0 {
-		parked = true
-		f.park(id) //nolint:contextcheck // it outlives the request
-		return nil, allOf(res.Asks())
-	}
-	if err != nil {
-		return &Result{Artifacts: keptOf(res.Outputs(), err)}, failureOf(ctx, err, res.Retries())
-	}
-	return f.finish(ctx, res.State)
-}
-
-// advance runs the flow, or resumes it with the answers to its questions.
-func (f *FlowRunner[S]) advance(ctx context.Context, id string, req *Request) (flow.Result[S], error) {
-	opts := append(slices.Clip(f.run), flow.WithStore(f.store), flow.Isolated())
-	question, asked := req.Question()
-	if !asked {
-		state, err := f.begin(ctx, req)
-		if err != nil {
-			return flow.Result[S]{}, err
-		}
-		return f.flow.Run(ctx, id, state, opts...)
-	}
-	if f.parked != nil {
-		f.parked.remove(id)
-	}
-	for ask, value := range answersOf(question, req) {
-		opts = append(opts, flow.Answer(ask, value))
-	}
-	res, err := f.flow.Resume(ctx, id, opts...)
-	if among(err, flow.ErrUnknownRun) {
-		err = errcode.New(errcode.NotFound, "flow_run_expired", errcode.Cause(err),
-			errcode.Message("The question was asked too long ago; please start again."))
-	}
-	return res, err
-}
-
-// reenter goes on with a run whose process died. That was before its first
-// checkpoint, in the midst of it, or after its last.
-func (f *FlowRunner[S]) reenter(ctx context.Context, id string, req *Request) (flow.Result[S], error) {
-	opts := append(slices.Clip(f.run), flow.WithStore(f.store), flow.Isolated())
-	res, err := f.flow.Resume(ctx, id, opts...)
-	switch {
-	case among(err, flow.ErrUnknownRun):
-		return f.advance(ctx, id, req)
-	case among(err, flow.ErrFinished):
-		return f.flow.Load(ctx, id, opts...)
-	case err != nil || !res.Paused():
-		return res, err
-	}
-	// The process may have died before it took in the answer.
-	answered := false
-	question, _ := req.Question()
-	for ask, value := range answersOf(question, req) {
-		if slices.ContainsFunc(res.Asks(), func(i *hitl.Interrupt) bool { return i.ID() == ask }) {
-			opts, answered = append(opts, flow.Answer(ask, value)), true
-		}
-	}
-	if !answered {
-		return res, nil
-	}
-	return f.flow.Resume(ctx, id, opts...)
-}
-
-// answersOf reads the answers out of a message, by the ids of the questions.
-func answersOf(q Question, req *Request) map[string]any {
-	id, _ := q.Data["id"].(string)
-	data := req.Data()
-	if len(data) == 0 {
-		return map[string]any{id: req.Text()}
-	}
-	if m, ok := data[0].(map[string]any); ok && len(m) == 1 {
-		if answers, ok := m["answers"].(map[string]any); ok {
-			return answers
-		}
-	}
-	return map[string]any{id: data[0]}
-}
-
-// among is errors.Is for an error that may be anything a node returned.
-func among(err, target error) (found bool) {
-	errtree.Walk(err, func(e error) bool {
-		found = found || e == target //nolint:errorlint // one node of a walk; the target is comparable, and so is what equals it
-		return !found
-	})
-	return found
-}
-
-// allOf asks the first question, and keeps what the others want to find again.
-func allOf(asks []*hitl.Interrupt) error {
-	all := make([]error, len(asks))
-	for i, ask := range asks {
-		all[i] = ask
-	}
-	return errors.Join(all...)
-}
-
-func (f *FlowRunner[S]) park(id string) {
-	if f.parked != nil {
-		f.parked.add(id)
-	}
-}
-
-// forget removes a run whose task has ended. An error leaves the run behind,
-// which its store's own retention must take care of.
-func (f *FlowRunner[S]) forget(ctx context.Context, id string) {
-	_ = f.store.Delete(context.WithoutCancel(ctx), id)
-}
-
-// Release forgets the run of a task that ended while it was parked.
-func (f *FlowRunner[S]) Release(ctx context.Context, taskID string) {
-	if f.parked != nil {
-		f.parked.remove(f.runID(taskID))
-	}
-	f.forget(ctx, f.runID(taskID))
-}
-
-// keptOf are the artifacts of a run that failed: its own, then those of the
-// nested run in which it failed.
-func keptOf(outputs []flow.Output, err error) []Artifact {
-	kept := artifactsOf("", outputs)
-	e, ok := errtree.As[*flow.NodeError](err)
-	if !ok {
-		return kept
-	}
-	for path := e.Node + "/"; e.Inner() != nil; path += e.Node + "/" {
-		e = e.Inner()
-		kept = append(kept, artifactsOf(path, e.Outputs)...)
-	}
-	return kept
-}
-
-// artifactsOf makes each output an artifact, named after its node.
-func artifactsOf(path string, outputs []flow.Output) []Artifact {
-	var out []Artifact
-	for _, o := range outputs {
-		if o.NoArtifact {
-			continue
-		}
-		about := map[string]any{"node": path + o.Node, "kind": o.Kind}
-		if o.Visit > 1 {
-			about["visit"] = o.Visit
-		}
-		out = append(out, Artifact{Name: path + o.Node, Parts: []stream.Part{partOf(o.Value)}, Metadata: about})
-	}
-	return out
-}
-
-func partOf(v any) stream.Part {
-	switch v := v.(type) {
-	case string:
-		return stream.TextPart(v)
-	case []byte:
-		return stream.FilePart(stream.File{Bytes: v})
-	case stream.File:
-		return stream.FilePart(v)
-	case *stream.File:
-		if v != nil {
-			return stream.FilePart(*v)
-		}
-	}
-	return stream.DataPart(v)
-}
-
-// failureOf classifies a flow's error with the server's table, to add how often
-// its nodes were retried.
-func failureOf(ctx context.Context, err error, retries int) error {
-	if retries == 0 {
-		return err
-	}
-	e := errcode.TableFrom(ctx).Convert(err)
-	if retries <= e.Retried() {
-		return err
-	}
-	return e.With(errcode.Retried(retries))
 }

@@ -15,11 +15,13 @@ const (
 // checkpoints is what a run remembers from one checkpoint to the next.
 type checkpoints struct {
 	seq     uint64
-	retries int             // as stored
-	state   []byte          // the state as stored, nil if it is to be encoded
-	out     []byte          // room for the output of a node that runs alone
-	text    *draft          // where it is written
-	ctx     context.Context //nolint:containedctx // that of the run, but it does not end: what was done is to be kept
+	retries int    // as stored
+	state   []byte // the state as stored, nil if it is to be encoded
+	out     []byte // room for the output of a node that runs alone
+	text    *draft // where it is written
+
+	superseded bool            // the store has one of somebody else's
+	ctx        context.Context //nolint:containedctx // that of the run, but it does not end: what was done is to be kept
 }
 
 func newCheckpoints(ctx context.Context, s *session) *checkpoints {
@@ -57,6 +59,7 @@ func (r *run[S]) saveLocked(st status) error {
 	c.Data = make([]byte, len(r.store.text.buf)) // the store may keep it
 	copy(c.Data, r.store.text.buf)
 	if err := put(r.store.ctx, r.cfg.store, c); err != nil {
+		r.store.superseded = isAmong(err, ErrConflict)
 		return &StoreError{Op: "save", Err: err}
 	}
 	r.store.seq++

@@ -61,6 +61,8 @@ type NodeError struct {
 	Cancelled []string
 	// Err is the cause.
 	Err error
+
+	superseded bool
 }
 
 func (e *NodeError) Error() string {
@@ -69,6 +71,11 @@ func (e *NodeError) Error() string {
 
 // Unwrap returns the cause.
 func (e *NodeError) Unwrap() error { return e.Err }
+
+// Superseded reports whether the run was stopped because its store has a
+// checkpoint of somebody else's, who goes on with it. Err has [ErrConflict] in it
+// then; but so may an error that a node returned.
+func (e *NodeError) Superseded() bool { return e.superseded }
 
 // Inner is the failure of the run that was nested in the node (see [Nested]),
 // nil if there was none.

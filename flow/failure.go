@@ -61,6 +61,7 @@ func (r *run[S]) fail(culprit int32, err error) error {
 	}
 	e := r.nodeError(culprit, own, err)
 	e.Retries, e.Completed, e.Outputs = r.retries, r.completed(), r.outputs()
+	e.superseded = r.store != nil && r.store.superseded
 	for i := range r.front {
 		switch t := &r.front[i]; {
 		case t == own:

@@ -1,0 +1,345 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+
+	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/executor"
+	"github.com/a2aexec/a2aexec/executor/executortest"
+	"github.com/a2aexec/a2aexec/flow"
+	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/stream"
+)
+
+// named is a flow of two nodes under another name than line.
+func named(t *testing.T, name string, first, second node) *flow.Compiled[order] {
+	t.Helper()
+	g := flow.New[order](name)
+	a := flow.Node(g, "name", "form", first, func(s *order, v string) { s.Name = v })
+	b := flow.Node(g, "size", "form", second, func(s *order, v string) { s.Size = v })
+	g.Edge(flow.START, a)
+	g.Edge(a, b)
+	g.Edge(b, flow.END)
+	c, err := g.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// counted counts how often a node runs.
+func counted(n *atomic.Int32, fn node) node {
+	return func(ctx context.Context, s order) (string, error) {
+		n.Add(1)
+		return fn(ctx, s)
+	}
+}
+
+// TestFlowLeavesAnswersOfOthersAlone: a message that answers a question which no
+// node of the flow asked was taken for the flow's own, which then had expired.
+func TestFlowLeavesAnswersOfOthersAlone(t *testing.T) {
+	t.Parallel()
+	t.Run("begin asks", func(t *testing.T) {
+		t.Parallel()
+		a := agent.New("shop", agent.Flow(line(t, fixed("Ada"), fixed("XL")),
+			func(ctx context.Context, req *agent.Request) (order, error) {
+				_, err := hitl.Ask[string](ctx, "who", "Who?")
+				return order{Text: req.Text()}, err
+			}, finish))
+		both(t, a, func(t *testing.T, got *executortest.Got) {
+			t.Helper()
+			got.AssertInputRequired(t, "Who?")
+			got = got.Reply(t, "me")
+			got.AssertCompleted(t)
+			got.AssertText(t, "Ada XL")
+		})
+	})
+	t.Run("finish asks", func(t *testing.T) {
+		t.Parallel()
+		var ran atomic.Int32
+		a := agent.New("shop", agent.Flow(line(t, counted(&ran, asking("name")), fixed("XL")), begin,
+			func(ctx context.Context, s order) (*agent.Result, error) {
+				v, err := hitl.Ask[string](ctx, "ok", "OK?")
+				if err != nil {
+					return nil, err
+				}
+				return agent.Text(s.Name + " " + v), nil
+			}))
+		got := executortest.Run(t, a, "x")
+		got.AssertInputRequired(t, "What name?")
+		got = got.Reply(t, "Ada")
+		got.AssertInputRequired(t, "OK?")
+		got = got.Reply(t, "yes")
+		got.AssertCompleted(t)
+		got.AssertText(t, "Ada yes")
+		if ran.Load() != 2 { // before the answer and with it
+			t.Errorf("the node ran %d times", ran.Load())
+		}
+	})
+	t.Run("the handler asks first", func(t *testing.T) {
+		t.Parallel()
+		r, err := agent.NewFlowRunner(line(t, fixed("Ada"), asking("size")), begin, finish)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := agent.New("shop", agent.Stream(func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+			if _, err := hitl.Ask[string](ctx, "which", "Which?"); err != nil {
+				return nil, err
+			}
+			return r.Stream(ctx, req, w)
+		}), agent.OnRelease(r.Release))
+		got := executortest.Run(t, a, "x").Reply(t, "this")
+		got.AssertInputRequired(t, "What size?")
+		got = got.Reply(t, "XL")
+		got.AssertCompleted(t)
+		got.AssertText(t, "Ada XL")
+	})
+	t.Run("two flows of a task", func(t *testing.T) {
+		t.Parallel()
+		var ran atomic.Int32
+		one, err := agent.NewFlowRunner(named(t, "one", counted(&ran, fixed("Ada")), asking("size")), begin, finish)
+		if err != nil {
+			t.Fatal(err)
+		}
+		two, err := agent.NewFlowRunner(named(t, "two", asking("name"), fixed("M")), begin, finish)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := agent.New("shop", agent.Stream(func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+			res, err := one.Stream(ctx, req, w)
+			if err != nil {
+				return res, err
+			}
+			return two.Stream(ctx, req, w)
+		}), agent.OnRelease(one.Release), agent.OnRelease(two.Release))
+		got := executortest.Run(t, a, "x")
+		got.AssertInputRequired(t, "What size?")
+		got = got.Reply(t, "XL")
+		got.AssertInputRequired(t, "What name?")
+		got = got.Reply(t, "Bob")
+		got.AssertCompleted(t)
+		got.AssertText(t, "Bob M")
+		if ran.Load() != 1 {
+			t.Errorf("the first flow's node ran %d times", ran.Load())
+		}
+	})
+}
+
+// shop is a handler of the agent, and what sends it messages.
+func shop(t *testing.T, a *agent.Agent, opts ...executor.Option) (h *executor.Handler, send func(task *a2a.Task, parts ...*a2a.Part) *a2a.Task) {
+	t.Helper()
+	h, err := executor.NewHandler(a, append(opts, quiet)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	return h, func(task *a2a.Task, parts ...*a2a.Part) *a2a.Task {
+		t.Helper()
+		m := a2a.NewMessage(a2a.MessageRoleUser, parts...)
+		if task != nil {
+			m.TaskID = task.ID
+		}
+		res, err := h.SendMessage(ctx, &a2a.SendMessageRequest{Message: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, ok := res.(*a2a.Task)
+		if !ok {
+			t.Fatalf("got %T", res)
+		}
+		return got
+	}
+}
+
+func answering(id string, v any) *a2a.Part {
+	return a2a.NewDataPart(map[string]any{"answers": map[string]any{id: v}})
+}
+
+// TestMistypedAnswerAsksAgain: an answer to a question that is not open failed the task.
+func TestMistypedAnswerAsksAgain(t *testing.T) {
+	t.Parallel()
+	completed := func(t *testing.T, task *a2a.Task) {
+		t.Helper()
+		if task.Status.State != a2a.TaskStateCompleted {
+			t.Errorf("got %s: %+v", task.Status.State, task.Status.Message)
+		}
+	}
+	parked := func(t *testing.T, task *a2a.Task, says string) {
+		t.Helper()
+		if task.Status.State != a2a.TaskStateInputRequired {
+			t.Fatalf("got %s: %+v", task.Status.State, task.Status.Message)
+		}
+		data, _ := task.Status.Message.Parts[1].Data().(map[string]any)
+		wrong, _ := data["violations"].([]any)
+		if len(wrong) != 1 {
+			t.Fatalf("violations: %v", data)
+		}
+		if v, _ := wrong[0].(map[string]any); v["field"] != says {
+			t.Errorf("got %v, want %s", v, says)
+		}
+	}
+	t.Run("one question", func(t *testing.T) {
+		t.Parallel()
+		_, send := shop(t, agent.New("shop", agent.Flow(line(t, asking("name"), fixed("XL")), begin, finish)))
+		task := send(nil, a2a.NewTextPart("x"))
+		parked(t, send(task, answering("typo", "Ada")), "") // it is not a text
+		completed(t, send(task, answering(string(task.ID)+"/line/name/1/name", "Ada")))
+	})
+	t.Run("an answer with a member answers", func(t *testing.T) {
+		t.Parallel()
+		type survey struct {
+			Answers map[string]string `json:"answers"`
+		}
+		_, send := shop(t, agent.New("shop", agent.Flow(line(t, func(ctx context.Context, _ order) (string, error) {
+			v, err := hitl.Ask[survey](ctx, "survey", "Survey?")
+			return v.Answers["q1"], err
+		}, fixed("XL")), begin, finish)))
+		completed(t, send(send(nil, a2a.NewTextPart("x")), answering("q1", "yes")))
+	})
+	t.Run("two questions", func(t *testing.T) {
+		t.Parallel()
+		var ran atomic.Int32
+		g := flow.New[order]("pair")
+		z := flow.Node(g, "zero", "form", counted(&ran, fixed("z")), func(*order, string) {})
+		x := flow.Node(g, "x", "form", asking("x"), func(*order, string) {})
+		y := flow.Node(g, "y", "form", asking("y"), func(*order, string) {})
+		g.Edge(flow.START, z)
+		g.Edge(z, x, y)
+		g.Edge(x, flow.END)
+		g.Edge(y, flow.END)
+		c, err := g.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, send := shop(t, agent.New("shop", agent.Flow(c, begin, finish)))
+		task := send(nil, a2a.NewTextPart("x"))
+		id := string(task.ID) + "/pair/"
+		both := a2a.NewDataPart(map[string]any{"answers": map[string]any{id + "x/1/x": "1", id + "y/1/typo": "2"}})
+		parked(t, send(task, both), "/answers/"+strings.ReplaceAll(id+"y/1/typo", "/", "~1"))
+		parked(t, send(task, a2a.NewDataPart(map[string]any{"answers": map[string]any{}})), "/answers")
+		both = a2a.NewDataPart(map[string]any{"answers": map[string]any{id + "x/1/x": "1", id + "y/1/y": "2"}})
+		completed(t, send(task, both))
+		if ran.Load() != 1 {
+			t.Errorf("a completed node ran %d times", ran.Load())
+		}
+	})
+}
+
+// TestFinishThatFailsKeepsTheWork: the outputs of a flow whose finish function
+// failed were lost.
+func TestFinishThatFailsKeepsTheWork(t *testing.T) {
+	t.Parallel()
+	a := agent.New("shop", agent.Flow(line(t, fixed("Ada"), fixed("XL")), begin,
+		func(context.Context, order) (*agent.Result, error) {
+			return nil, &errcode.ComponentInvokeError{Component: "printer"}
+		}))
+	both(t, a, func(t *testing.T, got *executortest.Got) {
+		t.Helper()
+		d := got.AssertFailed(t, errcode.UpstreamUnavailable, executortest.Reason("component_invoke_error"))
+		if d.Flow == nil || strings.Join(d.Flow.CompletedNodes, ",") != "name,size" || d.Node != nil {
+			t.Errorf("node %+v, flow %+v", d.Node, d.Flow)
+		}
+		if names := strings.Join(artifactNames(got.Task), ","); names != "name,size" {
+			t.Errorf("artifacts %s", names)
+		}
+	})
+}
+
+// hiccup is a store whose next load fails.
+type hiccup struct {
+	flow.Store
+	fails atomic.Int32
+}
+
+func (s *hiccup) Load(ctx context.Context, run string) (flow.Checkpoint, error) {
+	if s.fails.Add(-1) >= 0 {
+		return flow.Checkpoint{}, errors.New("hiccup")
+	}
+	return s.Store.Load(ctx, run)
+}
+
+// TestFlowOutlivesAStoreThatFailsOnce: one load that failed failed the task.
+func TestFlowOutlivesAStoreThatFailsOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &hiccup{Store: flow.NewMemory()}
+		_, send := shop(t, agent.New("shop", agent.Flow(line(t, asking("name"), fixed("XL")), begin, finish, agent.FlowStore(store))))
+		task := send(nil, a2a.NewTextPart("x"))
+		store.fails.Store(1)
+		if got := send(task, a2a.NewTextPart("Ada")); got.Status.State != a2a.TaskStateCompleted {
+			t.Errorf("got %s: %+v", got.Status.State, got.Status.Message)
+		}
+	})
+}
+
+// TestStoppedTaskLeavesNoRun: a node that asked after its task was canceled and
+// given up left its run behind, as parked.
+func TestStoppedTaskLeavesNoRun(t *testing.T) {
+	t.Parallel()
+	for name, second := range map[string]node{"asks": asking("size"), "ends": fixed("XL")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				reached, goOn, over := make(chan string, 1), make(chan struct{}), make(chan struct{})
+				r, err := agent.NewFlowRunner(line(t, fixed("Ada"), func(ctx context.Context, s order) (string, error) {
+					reached <- flow.IdempotencyKey(ctx)
+					<-goOn // whatever ctx says
+					return second(ctx, s)
+				}), begin, finish)
+				if err != nil {
+					t.Fatal(err)
+				}
+				a := agent.New("shop", agent.Stream(func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+					defer close(over)
+					return r.Stream(ctx, req, w)
+				}), agent.OnRelease(r.Release))
+				h, send := shop(t, a, executor.GracePeriod(time.Second))
+				go send(nil, a2a.NewTextPart("x"))
+				id, _, _ := strings.Cut(<-reached, "/")
+				ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+				if _, err := h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: a2a.TaskID(id)}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute) // by the test's own clock
+				close(goOn)
+				<-over
+				again := agent.NewRequest(agent.RequestInfo{TaskID: id})
+				go func() { <-reached }()
+				if _, err := r.Stream(t.Context(), again, nil); errors.Is(err, flow.ErrRunExists) {
+					t.Error("the run was left behind")
+				}
+				r.Release(t.Context(), id)
+				if err := h.Shutdown(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// TestConflictOfANodeIsItsOwn: a node that returned ErrConflict left its run
+// behind, as if somebody else went on with it.
+func TestConflictOfANodeIsItsOwn(t *testing.T) {
+	t.Parallel()
+	r, err := agent.NewFlowRunner(line(t, fixed("Ada"), failing(flow.ErrConflict)), begin, finish)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		_, err := r.Stream(t.Context(), agent.NewRequest(agent.RequestInfo{TaskID: "t"}), nil)
+		var e *flow.NodeError
+		if !errors.As(err, &e) || e.Superseded() {
+			t.Errorf("got %v", err)
+		}
+	}
+}
