@@ -81,7 +81,10 @@ func (e *NodeError) Superseded() bool { return e.superseded }
 // nil if there was none.
 func (e *NodeError) Inner() *NodeError {
 	inner, ok := firstNodeError(e.Err)
-	if !ok || inner.Run != visitID(e.Run, e.Node, e.Visit) {
+	if !ok {
+		return nil
+	}
+	if nth, own := strings.CutPrefix(inner.Run, visitID(e.Run, e.Node, e.Visit)); !own || nth != "" && !strings.HasPrefix(nth, "//") {
 		return nil
 	}
 	return inner

@@ -2,7 +2,9 @@ package flow
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 )
 
@@ -21,8 +23,12 @@ import (
 // far. The inner flow's own limits count; the outer run's store, codec and hook
 // are the inner run's, too.
 //
-// The function fails with [ErrNotInNode] where no node runs, and when it is
-// called twice at once in one visit. Without an inner flow or begin it is nil.
+// A node may call the function several times, one after the other; each call is
+// a run of its own, told apart by its number, so a node that runs again must make
+// the same calls in the same order: it fails where the flow is not the one that
+// ran as that call before. The function fails with [ErrNotInNode] where no node
+// runs, and when it is called twice at once in one visit. Without an inner flow or
+// begin it is nil.
 func Nested[S, T any](inner *Compiled[T], begin func(S) T) Func[S, T] {
 	if inner == nil || begin == nil {
 		return nil
@@ -45,12 +51,15 @@ func (c *Compiled[T]) within(ctx context.Context, f *frame, begin func() T) (T, 
 		return none, err
 	}
 	defer store.leave()
+	if err := store.check(c.name); err != nil {
+		return none, err
+	}
 	nested := RunOption{func(cfg *config) string { store.configure(cfg); return "" }}
 	var res Result[T]
 	if store.data == nil {
-		res, err = c.Run(ctx, f.visitID(), begin(), nested)
+		res, err = c.Run(ctx, store.id, begin(), nested)
 	} else {
-		res, err = c.Resume(ctx, f.visitID(), nested)
+		res, err = c.Resume(ctx, store.id, nested)
 	}
 	store.count(res.Retries())
 	switch {
@@ -67,24 +76,51 @@ func (c *Compiled[T]) within(ctx context.Context, f *frame, begin func() T) (T, 
 	}
 }
 
-// nest is the store of the run that is nested in a visit. It keeps the run's
+// nest is the store of a run that is nested in a visit. It keeps the run's
 // checkpoint among the effects of the visit.
 type nest struct {
 	f       *frame
+	key, id string // of the effect, of the run
+	call    int    // its number in the visit
 	data    []byte // the last checkpoint, nil if there is none
 	retries int    // that the outer run has counted already
 }
 
-// nested is the key of the checkpoint. [Once] takes no empty one.
+// nested is the key of the first checkpoint. [Once] takes no empty one.
 const nested = ""
 
 var errNestedTwice = errors.New("flow: a nested flow runs in this visit already")
 
-// nest makes the visit's nested run the caller's.
+// nest makes the visit's next nested run the caller's.
 func (f *frame) nest() (*nest, error) {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
-	n, key := &nest{f: f}, f.key(nested)
+	if f.closed() {
+		return nil, ErrNotInNode
+	}
+	first := f.effect(f.key(nested))
+	if first.settled != nil {
+		return nil, errNestedTwice
+	}
+	first.calls++
+	n := &nest{f: f, key: f.key(nested), id: f.visitID(), call: first.calls}
+	if n.call > 1 {
+		again := strconv.Itoa(n.call)
+		n.key, n.id = n.key+nestedAgain+again, n.id+"//"+again // no node's id is empty
+	}
+	e := f.effect(n.key)
+	if e.data == nil {
+		e.retries = 0 // it begins again
+	}
+	first.settled, n.data, n.retries = make(chan struct{}), e.data, e.retries
+	return n, nil
+}
+
+// nestedAgain begins the key of later ones, and no key that anybody would give [Once].
+const nestedAgain = "\x00"
+
+// effect finds an effect or makes one. The caller holds mu.
+func (f *frame) effect(key string) *effect {
 	if f.s.effects == nil {
 		f.s.effects = map[string]*effect{}
 	}
@@ -93,14 +129,35 @@ func (f *frame) nest() (*nest, error) {
 		e = &effect{}
 		f.s.effects[key] = e
 	}
-	if e.settled != nil {
-		return nil, errNestedTwice
-	}
-	e.settled, n.data, n.retries = make(chan struct{}), e.data, e.retries
-	return n, nil
+	return e
 }
 
-// leave lets the visit's next attempt have the nested run.
+// recount lets the next attempt of the visit begin with the first nested run.
+func (f *frame) recount() {
+	f.s.mu.Lock()
+	defer f.s.mu.Unlock()
+	if e := f.s.effects[f.key(nested)]; e != nil {
+		e.calls = 0
+	}
+}
+
+// check refuses to go on with the run of another flow.
+func (n *nest) check(name string) error {
+	if n.data == nil {
+		return nil
+	}
+	var before struct {
+		Flow string `json:"flow"`
+	}
+	_ = json.Unmarshal(n.data, &before) // what is wrong with it is seen when it is resumed
+	if before.Flow == "" || before.Flow == name {
+		return nil
+	}
+	return fmt.Errorf("flow: nested run %d of this visit was one of flow %q before, and now is one of %q: a node must run nested flows in the same order each time",
+		n.call, before.Flow, name)
+}
+
+// leave lets the visit's next call have a nested run.
 func (n *nest) leave() {
 	n.f.s.mu.Lock()
 	defer n.f.s.mu.Unlock()
@@ -113,7 +170,7 @@ func (n *nest) leave() {
 func (n *nest) count(retries int) {
 	n.f.s.mu.Lock()
 	defer n.f.s.mu.Unlock()
-	if e := n.f.s.effects[n.f.key(nested)]; e != nil && !n.f.closed() {
+	if e := n.f.s.effects[n.key]; e != nil && !n.f.closed() {
 		n.f.s.retries += retries - e.retries
 		e.retries = retries
 	}
@@ -132,6 +189,9 @@ func (n *nest) configure(cfg *config) {
 		cfg.hook = func(_ context.Context, e Event) {
 			n.f.s.hookMu.Lock()
 			defer n.f.s.hookMu.Unlock()
+			if n.f.closed() {
+				return
+			}
 			outer.hook(n.f.run, e) //nolint:contextcheck // the outer one is meant
 		}
 	}
@@ -147,7 +207,7 @@ func (n *nest) answer(id string) (data []byte, ok bool) {
 
 // Load implements Store.
 func (n *nest) Load(context.Context, string) (Checkpoint, error) {
-	return Checkpoint{Run: n.f.visitID(), Seq: 1, Data: n.data}, nil
+	return Checkpoint{Run: n.id, Seq: 1, Data: n.data}, nil
 }
 
 // Save implements Store: it saves the outer run.
@@ -155,7 +215,7 @@ func (n *nest) Save(_ context.Context, c Checkpoint) error {
 	s := n.f.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.effects[n.f.key(nested)]
+	e := s.effects[n.key]
 	if n.f.closed() || e == nil {
 		return ErrNotInNode
 	}

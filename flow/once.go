@@ -14,6 +14,7 @@ type effect struct {
 	ok      bool
 	data    []byte // its result
 	retries int    // of a nested run
+	calls   int    // of nested runs in this attempt, with the first of them
 }
 
 // Once runs fn and stores its result with the run, at once, so that the node
@@ -58,6 +59,10 @@ func (f *frame) claim(ctx context.Context, key string) (e *effect, mine bool, er
 	key = f.key(key)
 	for {
 		f.s.mu.Lock()
+		if f.closed() {
+			f.s.mu.Unlock()
+			return nil, false, ErrNotInNode
+		}
 		e = f.s.effects[key]
 		if e == nil {
 			if f.s.effects == nil {

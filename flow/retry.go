@@ -31,6 +31,7 @@ func (r *run[S]) attempts(f *frame, n *node[S]) attempted {
 		if !sleep(f, wait) {
 			return got
 		}
+		f.recount()
 	}
 }
 
