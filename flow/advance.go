@@ -24,6 +24,12 @@ func (r *run[S]) advance() (node int32, err error) {
 	r.next = r.next[:0]
 	ended := r.ended
 	var before []bool
+	left := false
+	defer func() { // not when a route ends the goroutine either
+		if !left {
+			r.ended, r.waiting = ended, before
+		}
+	}()
 	if len(r.waiting) > 0 {
 		before = slices.Clone(r.waiting)
 	}
@@ -33,10 +39,10 @@ func (r *run[S]) advance() (node int32, err error) {
 			continue
 		}
 		if err := r.leave(t.node, t.tolerant); err != nil {
-			r.ended, r.waiting = ended, before
 			return t.node, err
 		}
 	}
+	left = true
 	r.front, r.next = r.next, r.front
 	r.rank()
 	return 0, nil
@@ -46,10 +52,13 @@ func (r *run[S]) advance() (node int32, err error) {
 func (r *run[S]) pick(n *node[S]) (to int32, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = recovered(v)
+			r.at, err = scheduling, recovered(v)
 		}
 	}()
-	return r.picked(n, n.pick(r.state))
+	r.at = picking
+	ref := n.pick(r.state)
+	r.at = scheduling
+	return r.picked(n, ref)
 }
 
 // picked checks what a route answered.

@@ -51,12 +51,19 @@ type Event struct {
 }
 
 // emit calls the hook, if there is one. A panic in it is the error.
-func (s *session) emit(e Event) (err error) {
+func (s *session) emit(e Event) (err error) { return s.emitOf(nil, e) }
+
+// emitOf is emit for what a visit does, which may be over by then: f is nil, or
+// nobody is told once it was closed.
+func (s *session) emitOf(f *frame, e Event) (err error) {
 	if s.cfg.hook == nil {
 		return nil
 	}
 	s.hookMu.Lock()
 	defer s.hookMu.Unlock()
+	if f != nil && f.closed() {
+		return nil
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			err = recovered(v)
@@ -124,7 +131,7 @@ func (f *frame) withTee() context.Context {
 		return f
 	}
 	seen, _ := stream.New(&tee{to: w, tell: func(c stream.Chunk) error {
-		return f.s.emit(f.about(Event{Kind: NodeWrote, Chunk: c}))
+		return f.s.emitOf(f, f.about(Event{Kind: NodeWrote, Chunk: c}))
 	}})
 	return stream.NewContext(f, seen)
 }

@@ -1,5 +1,7 @@
 package flow
 
+import "errors"
+
 // Isolated runs the flow in a goroutine of its own, for which the caller waits.
 // A node that runs alone runs in the scheduler's goroutine, and if it ends that
 // (runtime.Goexit) it ends the caller's, as any function does; isolated, the run
@@ -16,11 +18,16 @@ func (r *run[S]) apart(work func() (Result[S], error)) (res Result[S], err error
 		defer close(over)
 		returned := false
 		defer func() {
-			if v := recover(); v != nil {
-				err = r.torn(recovered(v))
-			} else if !returned {
-				err = r.torn(errExited)
+			v := recover()
+			if v == nil && returned {
+				return
 			}
+			cause := errExited
+			if v != nil {
+				cause = recovered(v)
+			}
+			err = r.torn(cause)
+			err = r.keepTorn(err) // on its own: should it be ended, too, there is an error
 		}()
 		res, err = work()
 		returned = true
@@ -38,17 +45,34 @@ func (r *run[S]) torn(cause error) error {
 	if len(r.front) == 0 { // on the plain path
 		r.stumble(attempted{err: cause})
 	}
-	r.merged = true // what was not applied is not applied now
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	for i := range r.front {
 		t := &r.front[i]
-		if t.frame != nil && !t.frame.closed() {
+		if t.frame != nil {
 			t.frame.close()
 		}
-		if t.node == r.busy && t.phase == ready {
+		if t.node == r.busy && (t.phase == ready || r.at == applying) {
 			t.phase, t.err, t.tries = failed, cause, max(t.tries, 1)
 		}
 	}
-	r.mu.Unlock()
-	return r.fail(r.busy, cause)
+	r.hush()
+	if r.at == applying {
+		r.state = r.scratch
+	}
+	merged := r.merged
+	r.merged = true // what was not applied is not applied now
+	err := r.fail(r.busy, cause)
+	r.merged = merged
+	return err
+}
+
+// keepTorn saves the run of a torn goroutine, as after a panic.
+func (r *run[S]) keepTorn(err error) error {
+	var e *NodeError
+	if r.store == nil || r.store.text == nil || !errors.As(err, &e) {
+		return err
+	}
+	e.Err = join(e.Err, r.save(statusFailed))
+	return err
 }

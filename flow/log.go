@@ -15,7 +15,7 @@ type frame struct {
 var unfinished any = new(byte)
 
 // close ends the visit: nothing more can be asked or caused in its name.
-func (f *frame) close() { atomic.StoreInt32(&f.visit, -atomic.LoadInt32(&f.visit)) }
+func (f *frame) close() { atomic.StoreInt32(&f.visit, -f.number()) }
 
 func (f *frame) closed() bool { return atomic.LoadInt32(&f.visit) < 0 }
 

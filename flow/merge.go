@@ -11,20 +11,13 @@ import (
 // merge applies the outputs of the frontier in order: all of them, or none. It
 // returns the task at which it failed.
 func (r *run[S]) merge() (failed *task, err error) {
-	r.scratch = r.state
-	if r.state, err = r.copied(); err != nil {
+	r.scratch, r.busy = r.state, r.front[0].node
+	r.at = applying // still, if the goroutine is ended
+	failed, err = r.applyAll()
+	r.at = scheduling
+	if err != nil {
 		r.state = r.scratch
-		return &r.front[0], err
-	}
-	for i := range r.front {
-		t := &r.front[i]
-		if t.phase != done {
-			continue
-		}
-		if err := r.apply(t); err != nil {
-			r.state = r.scratch
-			return t, err
-		}
+		return failed, err
 	}
 	r.merged = true
 	if r.store != nil {
@@ -43,6 +36,25 @@ func (r *run[S]) merge() (failed *task, err error) {
 		}
 	}
 	r.forget()
+	return nil, nil
+}
+
+// applyAll puts the outputs of the frontier into a copy of the state.
+func (r *run[S]) applyAll() (failed *task, err error) {
+	own, err := r.copied()
+	if err != nil {
+		return &r.front[0], err
+	}
+	r.state = own
+	for i := range r.front {
+		t := &r.front[i]
+		if t.phase != done {
+			continue
+		}
+		if err := r.apply(t); err != nil {
+			return t, err
+		}
+	}
 	return nil, nil
 }
 

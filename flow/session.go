@@ -18,6 +18,7 @@ type session struct {
 	id   string
 	step int
 	base base
+	used atomic.Bool // a node has looked for its frame
 
 	// mu guards what nodes reach while they run: the effects, what is aside and,
 	// if there is a store, all that a checkpoint is made of.
@@ -90,10 +91,39 @@ func (f *frame) Value(key any) any {
 // frameOf finds the visit that ctx belongs to, if it is not over.
 func frameOf(ctx context.Context) (*frame, error) {
 	f, ok := ctx.Value(frameKey{}).(*frame)
-	if !ok || f.closed() {
+	if !ok {
+		return nil, ErrNotInNode
+	}
+	f.s.used.Store(true) // before it is looked whether the frame is closed: see drain
+	if f.closed() {
 		return nil, ErrNotInNode
 	}
 	return f, nil
+}
+
+// shut ends a visit in whose name nothing happens any more.
+func (s *session) shut(f *frame) {
+	f.close()
+	if s.used.Load() {
+		s.drain()
+	}
+	s.hush()
+}
+
+// drain waits for what is being done in the name of a visit that was closed.
+// Whoever gets the lock later finds it closed.
+func (s *session) drain() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+}
+
+// hush waits for the hook to be told what is being written by a visit that was
+// closed.
+func (s *session) hush() {
+	if s.cfg.hook != nil {
+		s.hookMu.Lock()
+		defer s.hookMu.Unlock()
+	}
 }
 
 // enter makes the context of a node's visit.

@@ -127,7 +127,8 @@ func (s *session) breakDown(node int32, err error) {
 
 // settle ends a visit and notes what came of it.
 func (r *run[S]) settle(t *task, g *group, got attempted) {
-	if r.saver == nil && got.err == nil { // without a store it does no harm to leave the frame open
+	if r.saver == nil && got.err == nil {
+		r.shut(t.frame)
 		t.phase, t.fresh, t.tries = done, got.out, got.tries
 		t.retries += got.tries - 1
 		return
@@ -146,6 +147,7 @@ func (r *run[S]) settleSlowly(t *task, g *group, got attempted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.frame.close()
+	r.hush()
 	*t = end
 	for _, ask := range t.asks {
 		delete(r.answers, ask.ID()) // it is open again
@@ -164,6 +166,7 @@ func (r *run[S]) succeed(t *task, g *group, got attempted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.frame.close()
+	r.hush()
 	t.phase, t.fresh, t.made, t.tries = done, got.out, made, got.tries
 	t.retries += got.tries - 1
 	r.saveSibling(t, g)

@@ -3,6 +3,7 @@ package flow
 import (
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/a2aexec/a2aexec/errcode"
 )
@@ -85,6 +86,10 @@ func (r *run[S]) strides(node int32) {
 		f := r.another()
 		f.base, f.node, f.visit = &r.base, node, visit
 		out, err := h.stride(f, &r.state, &r.at)
+		atomic.StoreInt32(&f.visit, -visit)
+		if r.used.Load() {
+			r.drain()
+		}
 		if err != nil {
 			r.stumble(attempted{out: out, err: err})
 			return
@@ -143,6 +148,7 @@ func (r *run[S]) stumble(got attempted) {
 		r.settle(t, nil, got)
 	case applying:
 		t.frame = r.unfinished()
+		r.shut(t.frame)
 		r.state = r.scratch
 		t.fresh, t.err = got.out, got.err
 		if !isPanic(t.err) {
