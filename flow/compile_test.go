@@ -3,6 +3,7 @@ package flow_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -225,5 +226,47 @@ func TestBadRunOptions(t *testing.T) {
 	g.Edge(flow.START, flow.END)
 	if _, err := g.Compile(flow.MaxSteps(-1)); err == nil || !strings.Contains(err.Error(), "MaxSteps(-1)") {
 		t.Errorf("compile: %v", err)
+	}
+}
+
+// diamonds makes a graph of n times four nodes, with a loop around all of them.
+func diamonds(n int) *lab {
+	l := newLab("diamonds")
+	first := l.node("first", nil)
+	l.Edge(flow.START, first)
+	prev := first
+	for i := range n {
+		f, a, b, j := l.node(fmt.Sprint("f", i), nil), l.node(fmt.Sprint("a", i), nil), l.node(fmt.Sprint("b", i), nil), l.node(fmt.Sprint("j", i), nil)
+		l.Edge(prev, f)
+		l.Edge(f, a, b)
+		l.Join(j, a, b)
+		prev = j
+	}
+	last := l.node("last", nil)
+	l.Edge(prev, last)
+	l.Route(last, func(trail) flow.Ref { return flow.END }, first, flow.END)
+	return l
+}
+
+// TestCompileOfManyJoins: the time grew with more than the square of the nodes;
+// 4,000 took two minutes.
+func TestCompileOfManyJoins(t *testing.T) {
+	t.Parallel()
+	took := func(n int) time.Duration {
+		least := time.Hour
+		for range 3 {
+			l := diamonds(n)
+			begin := time.Now()
+			if _, err := l.Compile(); err != nil {
+				t.Fatal(err)
+			}
+			least = min(least, time.Since(begin))
+		}
+		return least
+	}
+	small, large := took(50), took(400)
+	t.Logf("200 nodes %v, 1,600 nodes %v", small, large)
+	if large > 8*8*4*small { // cubic would be 512 times as much
+		t.Errorf("200 nodes took %v, 1,600 nodes %v", small, large)
 	}
 }

@@ -9,17 +9,34 @@ import "slices"
 func (c *core) undeclaredFanIns() [][2]string {
 	var found [][2]string
 	seen := map[int32]bool{}
+	meeting := c.meetings()
 	for fork, m := range c.metas {
-		if len(m.edges) < 2 {
+		if len(m.edges) < 2 || len(meeting) == 0 {
 			continue
 		}
 		d := c.dominators(int32(fork)) //nolint:gosec // a graph is small
-		for at, n := range c.metas {
-			node := int32(at) //nolint:gosec // a graph is small
-			if !n.isJoin && !seen[node] && d.meets(node) {
+		for _, node := range meeting {
+			if !seen[node] && d.meets(node) {
 				seen[node] = true
-				found = append(found, [2]string{m.id, n.id})
+				found = append(found, [2]string{m.id, c.metas[node].id})
 			}
+		}
+	}
+	return found
+}
+
+// meetings are the nodes that are not joins and have several ways in.
+func (c *core) meetings() []int32 {
+	ways := make([]int, len(c.metas))
+	for _, m := range c.metas {
+		for _, t := range m.targets() {
+			ways[t]++
+		}
+	}
+	var found []int32
+	for i, m := range c.metas {
+		if ways[i] > 1 && !m.isJoin {
+			found = append(found, int32(i)) //nolint:gosec // a graph is small
 		}
 	}
 	return found
@@ -31,6 +48,7 @@ type dominance struct {
 	order []int // position in reverse postorder, -1 if not reached
 	idom  []int32
 	preds [][]int32
+	post  []int32 // what is reached, in postorder
 }
 
 func (c *core) dominators(root int32) *dominance {
@@ -41,7 +59,8 @@ func (c *core) dominators(root int32) *dominance {
 	for i := range d.order {
 		d.order[i], d.idom[i] = -1, -1
 	}
-	post := d.walk(c, root, nil)
+	d.post = d.walk(c, root, nil)
+	post := slices.Clone(d.post)
 	slices.Reverse(post)
 	for i, n := range post {
 		d.order[n] = i
@@ -123,4 +142,37 @@ func (d *dominance) dominates(n, p int32) bool {
 		p = d.idom[p]
 	}
 	return p == n
+}
+
+// domTree answers for any two nodes whether one dominates the other: if its
+// subtree has the other's number.
+type domTree struct{ first, last []int32 }
+
+// tree numbers the nodes by their place in the dominator tree. In reverse
+// postorder each comes after what dominates it.
+func (d *dominance) tree() domTree {
+	n := len(d.idom)
+	size := make([]int32, n)
+	for _, at := range d.post { // what it dominates came before
+		size[at]++
+		if at != d.root {
+			size[d.idom[at]] += size[at]
+		}
+	}
+	t := domTree{make([]int32, n), make([]int32, n)}
+	free := make([]int32, n) // the next number in a subtree
+	for _, at := range slices.Backward(d.post) {
+		if at != d.root {
+			up := d.idom[at]
+			t.first[at] = free[up]
+			free[up] += size[at]
+		}
+		t.last[at] = t.first[at] + size[at]
+		free[at] = t.first[at] + 1
+	}
+	return t
+}
+
+func (t domTree) has(above, below int32) bool {
+	return t.first[above] <= t.first[below] && t.first[below] < t.last[above]
 }

@@ -18,8 +18,9 @@ func (c *core) link() {
 		m.reaches, m.precedes = newBitset(len(c.joins)), newBitset(len(c.joins))
 	}
 	d := c.dominators(0)
-	c.spread(number, func(m *meta) bitset { return m.reaches }, func(_, _ int32) bool { return true })
-	c.spread(number, func(m *meta) bitset { return m.precedes }, func(from, to int32) bool { return !d.dominates(to, from) })
+	over := d.tree()
+	c.spread(d.post, number, func(m *meta) bitset { return m.reaches }, func(_, _ int32) bool { return true })
+	c.spread(d.post, number, func(m *meta) bitset { return m.precedes }, func(from, to int32) bool { return !over.has(to, from) })
 }
 
 // hasCycle reports whether a node can be reached from itself: whether nodes are
@@ -45,13 +46,15 @@ func (c *core) hasCycle() bool {
 }
 
 // spread adds to the set of each node the joins that it leads to over edges
-// that count, until nothing changes.
-func (c *core) spread(number map[int32]int, set func(*meta) bitset, counts func(from, to int32) bool) {
+// that count, until nothing changes. In postorder that is soon: a node comes after
+// those it leads to, but for the ways back.
+func (c *core) spread(post []int32, number map[int32]int, set func(*meta) bitset, counts func(from, to int32) bool) {
 	for changed := true; changed; {
 		changed = false
-		for i, m := range c.metas {
+		for _, i := range post {
+			m := c.metas[i]
 			for _, t := range m.targets() {
-				if !counts(int32(i), t) { //nolint:gosec // a graph is small
+				if !counts(i, t) {
 					continue
 				}
 				changed = set(m).union(set(c.metas[t])) || changed

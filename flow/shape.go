@@ -86,12 +86,23 @@ func (c *core) reachable() []bool {
 // ending marks the nodes from which END can be reached.
 func (c *core) ending() []bool {
 	ends := make([]bool, len(c.metas))
-	for changed := true; changed; {
-		changed = false
-		for i, m := range c.metas {
-			leads := func(t int32) bool { return t < 0 || ends[t] }
-			if !ends[i] && (slices.ContainsFunc(m.edges, leads) || slices.ContainsFunc(m.routes, leads)) {
-				ends[i], changed = true, true
+	from := make([][]int32, len(c.metas))
+	var todo []int32
+	for i, m := range c.metas {
+		at := int32(i) //nolint:gosec // a graph is small
+		for _, t := range m.targets() {
+			from[t] = append(from[t], at)
+		}
+		if slices.Contains(m.edges, atEnd) || slices.Contains(m.routes, atEnd) {
+			ends[i], todo = true, append(todo, at)
+		}
+	}
+	for len(todo) > 0 {
+		at := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		for _, f := range from[at] {
+			if !ends[f] {
+				ends[f], todo = true, append(todo, f)
 			}
 		}
 	}
