@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/a2aexec/a2aexec/flow"
 )
@@ -75,6 +77,10 @@ func repeated(ctx context.Context, p *probe) error {
 		func() error { return p.save(ctx, run, 2, "two") },
 		func() error { return wantError("save number 2 again", p.save(ctx, run, 2, "again"), flow.ErrConflict) },
 		func() error { return wantError("save number 1 again", p.save(ctx, run, 1, "again"), flow.ErrConflict) },
+		// Two who resume a run save the same bytes at first; only one may go on.
+		func() error {
+			return wantError("save number 2 again, with the same data", p.save(ctx, run, 2, "two"), flow.ErrConflict)
+		},
 	)
 }
 
@@ -103,12 +109,16 @@ func runsApart(ctx context.Context, p *probe) error {
 	)
 }
 
-const crowd = 16
+const (
+	crowd  = 32 // who save at once
+	rounds = 50 // how often, since a store that looks before it saves is right most of the time
+)
 
 // together calls fn in several goroutines at once and returns their errors.
 func together(fn func(i int) error) []error {
 	errs := make([]error, crowd)
-	start := make(chan struct{})
+	var waiting atomic.Int32
+	waiting.Store(crowd)
 	var wg sync.WaitGroup
 	for i := range crowd {
 		wg.Go(func() {
@@ -117,13 +127,33 @@ func together(fn func(i int) error) []error {
 					errs[i] = fmt.Errorf("panic: %v", v)
 				}
 			}()
-			<-start
+			waiting.Add(-1)
+			for spins := 1; waiting.Load() > 0; spins++ { // not a channel: those it wakes come one after the other
+				if spins%100 == 0 {
+					runtime.Gosched()
+				}
+			}
 			errs[i] = fn(i)
 		})
 	}
-	close(start)
 	wg.Wait()
 	return errs
+}
+
+// yielding is a context that lets others go first whenever it is looked at,
+// which a store does between its steps.
+type yielding struct{ context.Context } //nolint:containedctx // a context itself
+
+// Err implements context.Context.
+func (y yielding) Err() error {
+	runtime.Gosched()
+	return y.Context.Err()
+}
+
+// Done implements context.Context.
+func (y yielding) Done() <-chan struct{} {
+	runtime.Gosched()
+	return y.Context.Done()
 }
 
 // oneOf checks that one call went well and the others got the wanted error.
@@ -150,8 +180,8 @@ func oneOf(errs []error, want ...error) error {
 
 func oneWins(ctx context.Context, p *probe) error {
 	run := p.use("run")
-	for seq := uint64(1); seq <= 5; seq++ {
-		errs := together(func(i int) error { return p.save(ctx, run, seq, fmt.Sprint("by ", i)) })
+	for seq := uint64(1); seq <= rounds; seq++ {
+		errs := together(func(i int) error { return p.save(yielding{ctx}, run, seq, fmt.Sprint("by ", i)) }) //nolint:contextcheck // it is ctx
 		if err := oneOf(errs, flow.ErrConflict); err != nil {
 			return fmt.Errorf("number %d: %w", seq, err)
 		}
