@@ -114,7 +114,8 @@ func (g *Graph[S]) Join(node Ref, inputs ...Ref) {
 // ContinueOnError lets the branches that a node's edges begin fail one by one:
 // such a failure cancels nobody, ends only its branch, and is listed by
 // [Result.Failures]. It counts up to the next join. If no branch of the run
-// reaches END, the run fails by the first failure. Default: the first failure
+// reaches END, the run fails by the first failure of the last round. From a node
+// with a route it is a fault. Default: the first failure
 // cancels the siblings and fails the run.
 func (g *Graph[S]) ContinueOnError(from Ref) {
 	if n := g.from("continue on error", from); n != nil {

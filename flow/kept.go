@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 
@@ -34,14 +35,24 @@ func (f *storedFailure) err() error {
 type storedAsk struct {
 	ID     string         `json:"id"`
 	Prompt string         `json:"prompt"`
-	Data   map[string]any `json:"data"`
+	Data   exactMap       `json:"data"`
 	Auth   bool           `json:"auth"`
 	Memo   map[string]any `json:"memo"`
 }
 
+// exactMap keeps numbers as they were written: a float64 would round large ones.
+type exactMap map[string]any
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *exactMap) UnmarshalJSON(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	return d.Decode((*map[string]any)(m))
+}
+
 // interrupt is the question again.
 func (a *storedAsk) interrupt() *hitl.Interrupt {
-	opts := []hitl.Option{hitl.Payload(a.Data), hitl.ID(a.ID), hitl.Memo(a.Memo)}
+	opts := []hitl.Option{hitl.Payload(map[string]any(a.Data)), hitl.ID(a.ID), hitl.Memo(a.Memo)}
 	if a.Auth {
 		opts = append(opts, hitl.Auth(""))
 	}

@@ -107,7 +107,9 @@ func MaxVisits(n int) NodeOption {
 
 // NoArtifact marks a node whose output is not for the client: a secret, or
 // bulk. It is applied to the state like any other and then dropped: results,
-// errors and checkpoints list the visit without a value.
+// errors and checkpoints list the visit without a value. Until then a checkpoint
+// made while siblings still run holds it, so with a store it must survive the
+// run's [Codec].
 func NoArtifact() NodeOption {
 	return NodeOption{func(l *limits) string {
 		l.noArtifact = true

@@ -23,6 +23,9 @@ func (c *core) checkShape() []string {
 		if len(m.edges) > 0 && len(m.routes) > 0 {
 			fault("%q has both edges and a route", m.id)
 		}
+		if m.tolerant && len(m.routes) > 0 {
+			fault("continue on error from %q, which has a route and no branches", m.id)
+		}
 		for _, twice := range repeated(m.edges) {
 			fault("edge from %q to %q is there twice", m.id, c.idOf(twice))
 		}
