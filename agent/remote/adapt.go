@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"hash/fnv"
-	"strconv"
 	"strings"
 
 	"github.com/a2aexec/a2aexec/agent"
@@ -18,22 +16,25 @@ import (
 // sends the request's message and forwards the answer, whatever that is.
 //
 //	front := agent.New("front", agent.Stream(bank.Handle), agent.OnRelease(bank.Release))
+//
+// Give the calling agent agent.OnRelease(a.Release): without it a task that is
+// cancelled while it is parked leaves the remote's parked.
 func (a *Agent) Handle(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
 	m := fromRequest(req)
-	c := a.newCall(ctx, m, []CallOption{{func(c *call) { c.reply = m.Parts }}})
+	c := a.newCall(ctx, m, []CallOption{Key("remote/" + a.identity()), {func(c *call) { c.reply = m.Parts }}})
 	answer, err := c.run(ctx, w)
 	return answer.Result(), err
 }
 
 // Tool makes the agent a function of a text: one that holds a JSON object or
 // array is sent as data. The answer is [Answer.Text]; a remote that declines is
-// an error.
+// an error. The same input twice in one run is two calls.
+//
+// Give the calling agent agent.OnRelease(a.Release): without it a task that is
+// cancelled while it is parked leaves the remote's parked.
 func (a *Agent) Tool(opts ...CallOption) func(ctx context.Context, input string) (string, error) {
 	return func(ctx context.Context, input string) (string, error) {
-		h := fnv.New64a()
-		_, _ = h.Write([]byte(input)) // never fails
-		key := Key("remote/" + a.identity() + "/" + strconv.FormatUint(h.Sum64(), 16))
-		return a.text(ctx, toolMessage(input), append([]CallOption{key}, opts...))
+		return a.text(ctx, toolMessage(input), opts)
 	}
 }
 
@@ -51,6 +52,9 @@ func toolMessage(input string) Message {
 // Node makes the agent a flow's node: say makes the message of the state, the
 // output is [Answer.Text]. A remote that declines is an error. For another
 // output, or one that is streamed, call the agent in a function of your own.
+//
+// Give the calling agent agent.OnRelease(a.Release): without it a task that is
+// cancelled while it is parked leaves the remote's parked.
 func Node[S any](a *Agent, say func(S) Message, opts ...CallOption) flow.Func[S, string] {
 	return func(ctx context.Context, s S) (string, error) { return a.text(ctx, say(s), opts) }
 }

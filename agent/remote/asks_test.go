@@ -69,9 +69,9 @@ func taskStore() executor.Option {
 
 // fronts are the kinds of code that call a remote agent. Each makes an agent
 // anew, as after a restart; what is kept is in stores.
-func fronts() map[string]func(t *testing.T, address string) *agent.Agent {
+func fronts() map[string]func(t *testing.T, address string, opts ...agent.Option) *agent.Agent {
 	runs := map[string]flow.Store{"call": flow.NewMemory(), "stream": flow.NewMemory()}
-	flowOf := func(t *testing.T, name string, node flow.Func[string, string]) *agent.Agent {
+	flowOf := func(t *testing.T, name string, node flow.Func[string, string], opts []agent.Option) *agent.Agent {
 		t.Helper()
 		g := flow.New[string](name)
 		n := flow.Node(g, "ask_bank", "remote", node, func(s *string, v string) { *s = v })
@@ -81,49 +81,49 @@ func fronts() map[string]func(t *testing.T, address string) *agent.Agent {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return agent.New("front", agent.Flow(c,
+		return agent.New("front", append(opts, agent.Flow(c,
 			func(_ context.Context, req *agent.Request) (string, error) { return req.Text(), nil },
 			func(_ context.Context, s string) (*agent.Result, error) { return agent.Text(s), nil },
-			agent.FlowStore(runs[name])))
+			agent.FlowStore(runs[name])))...)
 	}
-	return map[string]func(t *testing.T, address string) *agent.Agent{
-		"a handler in front": func(t *testing.T, address string) *agent.Agent {
+	return map[string]func(t *testing.T, address string, opts ...agent.Option) *agent.Agent{
+		"a handler in front": func(t *testing.T, address string, opts ...agent.Option) *agent.Agent {
 			t.Helper()
-			return streaming("front", to(t, address).Handle)
+			return agent.New("front", append(opts, agent.Stream(to(t, address).Handle))...)
 		},
-		"a handler that calls": func(t *testing.T, address string) *agent.Agent {
+		"a handler that calls": func(t *testing.T, address string, opts ...agent.Option) *agent.Agent {
 			t.Helper()
 			a := to(t, address)
-			return invoking("front", func(ctx context.Context, _ *agent.Request) (*agent.Result, error) {
+			return agent.New("front", append(opts, agent.Invoke(func(ctx context.Context, _ *agent.Request) (*agent.Result, error) {
 				answer, err := a.Call(ctx, remote.Text("go"))
 				if err != nil {
 					return nil, err
 				}
 				return answer.Result(), nil
-			})
+			}))...)
 		},
-		"a tool": func(t *testing.T, address string) *agent.Agent {
+		"a tool": func(t *testing.T, address string, opts ...agent.Option) *agent.Agent {
 			t.Helper()
 			tool := to(t, address).Tool()
-			return invoking("front", func(ctx context.Context, _ *agent.Request) (*agent.Result, error) {
+			return agent.New("front", append(opts, agent.Invoke(func(ctx context.Context, _ *agent.Request) (*agent.Result, error) {
 				text, err := tool(ctx, "go")
 				if err != nil {
 					return nil, err
 				}
 				return agent.Text(text), nil
-			})
+			}))...)
 		},
-		"a node": func(t *testing.T, address string) *agent.Agent {
+		"a node": func(t *testing.T, address string, opts ...agent.Option) *agent.Agent {
 			t.Helper()
-			return flowOf(t, "call", remote.Node(to(t, address), remote.Text))
+			return flowOf(t, "call", remote.Node(to(t, address), remote.Text), opts)
 		},
-		"a node that streams": func(t *testing.T, address string) *agent.Agent {
+		"a node that streams": func(t *testing.T, address string, opts ...agent.Option) *agent.Agent {
 			t.Helper()
 			a := to(t, address)
 			return flowOf(t, "stream", func(ctx context.Context, s string) (string, error) {
 				_, err := a.Stream(ctx, remote.Text(s))
 				return "", err
-			})
+			}, opts)
 		},
 	}
 }
@@ -395,23 +395,27 @@ func TestRemoteForgot(t *testing.T) {
 }
 
 // TestReleaseCancelsTheRemote: a parked task that is cancelled, or that nobody
-// answers, leaves no parked task at the remote.
+// answers, leaves no parked task at the remote, whichever way that was called.
 func TestReleaseCancelsTheRemote(t *testing.T) {
 	t.Parallel()
-	b := &bank{}
-	back := serve(t, streaming("bank", b.run))
-	a := to(t, back.url)
-	front := serve(t, agent.New("front", agent.Stream(a.Handle), agent.OnRelease(a.Release)))
-	k := front.talk(t)
-	k.say("go")
-	if got := back.state(t, b.distinct()[0]); got != a2a.TaskStateInputRequired {
-		t.Fatalf("the remote task is %s", got)
-	}
-	if got := k.cancel(); got.Status.State != a2a.TaskStateCanceled {
-		t.Fatalf("got %s", got.Status.State)
-	}
-	if got := back.await(t, b.distinct()[0]); got != a2a.TaskStateCanceled {
-		t.Errorf("the remote task is %s", got)
+	for name, build := range fronts() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := &bank{}
+			back := serve(t, streaming("bank", b.run))
+			front := serve(t, build(t, back.url, agent.OnRelease(to(t, back.url).Release)))
+			k := front.talk(t)
+			k.say("go")
+			if got := back.state(t, b.distinct()[0]); got != a2a.TaskStateInputRequired {
+				t.Fatalf("the remote task is %s", got)
+			}
+			if got := k.cancel(); got.Status.State != a2a.TaskStateCanceled {
+				t.Fatalf("got %s", got.Status.State)
+			}
+			if got := back.await(t, b.distinct()[0]); got != a2a.TaskStateCanceled {
+				t.Errorf("the remote task is %s", got)
+			}
+		})
 	}
 }
 

@@ -3,9 +3,12 @@ package remote
 // What is sent and what comes, from and to the types of package a2a.
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -79,6 +82,30 @@ func partsOf(ps a2a.ContentParts) []stream.Part {
 func fromRequest(req *agent.Request) Message {
 	m := req.Message()
 	return Message{Parts: partsOf(m.Parts), Metadata: m.Metadata}
+}
+
+// atFirst is what a call was sent in the run that began the task, where m only
+// repeats what the request says: that was another thing then. It gives false
+// where that run is this one, and for any other message.
+func atFirst(req *agent.Request, m Message) (Message, bool) {
+	if _, ok := req.Question(); !ok {
+		return Message{}, false
+	}
+	first := agent.NewRequest(agent.RequestInfo{Message: req.Original()})
+	switch fingerprint(m) {
+	case fingerprint(Text(req.Text())):
+		return Text(first.Text()), true
+	case fingerprint(fromRequest(req)):
+		return fromRequest(first), true
+	}
+	return Message{}, false
+}
+
+// fingerprint tells messages apart by their parts.
+func fingerprint(m Message) string {
+	raw, _ := json.Marshal(outgoing{Message: m}.message().Parts) // what cannot be sent is the same to all
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:8])
 }
 
 // metadataOf is that of the request's task.
@@ -181,6 +208,9 @@ func eventOf(ev a2a.Event) (event, error) {
 			var failed bool
 			if out.failure, failed = errcode.FromMessage(ev); !failed {
 				out.pieces = []piece{{parts: partsOf(ev.Parts)}}
+				if !hasContent(out.pieces[0].parts) {
+					return out, &eventError{"a message without content"}
+				}
 			}
 			return out, nil
 		}
@@ -239,6 +269,10 @@ func statusOf(info a2a.TaskInfo, s a2a.TaskStatus) (event, error) {
 		}
 	}
 	return out, nil
+}
+
+func hasContent(parts []stream.Part) bool {
+	return slices.ContainsFunc(parts, func(p stream.Part) bool { return units(p) > 0 })
 }
 
 func pieceOf(a *a2a.Artifact) piece {

@@ -17,6 +17,12 @@ import (
 // Call sends a message and waits for the end of the remote's work. Nothing is
 // forwarded. The answer is never nil; beside an error it has what came before.
 //
+// A message that the remote may have received is not sent again, see [Retry] and
+// [ErrOutcomeUnknown].
+//
+// Give the calling agent agent.OnRelease(a.Release): without it a task that is
+// cancelled while it is parked leaves the remote's parked.
+//
 // The error is an errcode.Error of the remote's failure, or of what kept it
 // from answering; a hitl.Interrupt where the remote asks, to be returned like
 // that of hitl.Ask; or one of what ended ctx. Those of this package's own are
@@ -32,6 +38,9 @@ func (a *Agent) Call(ctx context.Context, m Message, opts ...CallOption) (*Answe
 // of the run that ctx belongs to: text, data and files, each remote artifact as
 // one of its own, and progress. [Answer.Result] does not repeat it. Outside of a
 // run it is Call.
+//
+// Give the calling agent agent.OnRelease(a.Release): without it a task that is
+// cancelled while it is parked leaves the remote's parked.
 func (a *Agent) Stream(ctx context.Context, m Message, opts ...CallOption) (*Answer, error) {
 	w, _ := stream.FromContext(ctx)
 	return a.newCall(ctx, m, opts).run(ctx, w)
@@ -41,6 +50,8 @@ func (a *Agent) Stream(ctx context.Context, m Message, opts ...CallOption) (*Ans
 type call struct {
 	*Agent
 	key, id   string // of its question; the id is the asker's
+	otherKey  string // what key may have been in the run that began the task
+	claims    *claims
 	contextID string
 	said      outgoing
 	reply     []stream.Part // the caller's own words for an answer; nil for what the asker knows
@@ -51,15 +62,19 @@ type call struct {
 	attempts  int
 
 	way           *wire
-	task, context string // the remote's, once known
-	begun         bool   // the remote has begun something
+	delivery      *delivery
+	again         bool           // nothing was received, it may be repeated
+	lost          *errcode.Error // the last attempt's failure, where there are more
+	task, context string         // the remote's, once known
+	begun         bool           // the remote has begun something
 	state         state
 	note          string
 }
 
 func (a *Agent) newCall(ctx context.Context, m Message, opts []CallOption) *call {
-	c := &call{Agent: a, key: "remote/" + a.identity(), table: errcode.TableFrom(ctx)}
-	if req, ok := agent.FromContext(ctx); ok {
+	c := &call{Agent: a, table: errcode.TableFrom(ctx), claims: claimsOf(ctx), delivery: &delivery{}}
+	req, inRun := agent.FromContext(ctx)
+	if inRun {
 		c.contextID = req.ContextID()
 	}
 	for _, o := range opts {
@@ -67,8 +82,21 @@ func (a *Agent) newCall(ctx context.Context, m Message, opts []CallOption) *call
 			o.apply(c)
 		}
 	}
+	if c.key == "" {
+		c.key = a.keyOf(m)
+		if inRun {
+			if first, ok := atFirst(req, m); ok {
+				c.otherKey = a.keyOf(first)
+			}
+		}
+	}
 	c.said = outgoing{Message: m, id: newMessageID(), context: c.contextID}
 	return c
+}
+
+// keyOf is the key of a call that was given none.
+func (a *Agent) keyOf(m Message) string {
+	return "remote/" + a.identity() + "/" + fingerprint(m)
 }
 
 func (c *call) run(ctx context.Context, w *stream.Writer) (answer *Answer, err error) {
@@ -82,8 +110,11 @@ func (c *call) run(ctx context.Context, w *stream.Writer) (answer *Answer, err e
 	if err := c.recall(ctx); err != nil {
 		return &Answer{}, c.fail(err)
 	}
+	failed := error(errNoVerdict) // also where the caller's stream panics
+	defer func() { c.settle(failed) }()
 	c.out = newOutput(w, c.maxBytes, c.parked.forwarded())
 	err = c.repeat(ctx)
+	failed = err
 	return c.answer(), err
 }
 
@@ -94,15 +125,19 @@ func (c *call) answer() *Answer {
 	}
 }
 
-// repeat makes attempts as long as they fail before the remote has begun
-// anything.
+// repeat makes attempts as long as they fail before the remote has received
+// anything, or with its refusal.
 func (c *call) repeat(ctx context.Context) error {
 	final, err := retry.Do(ctx, func(ctx context.Context) (final, again error) {
-		c.attempts++
+		c.again = false
 		err := c.attempt(ctx)
-		if err == nil || c.begun || ctx.Err() != nil || isOpen(err) {
+		switch {
+		case isOpen(err) && c.lost != nil:
+			return c.lost, nil // says more
+		case err == nil || !c.again || ctx.Err() != nil:
 			return err, nil
 		}
+		errors.As(err, &c.lost)
 		return nil, err
 	}, c.retry...)
 	var failure *errcode.Error
@@ -124,6 +159,8 @@ func (c *call) attempt(ctx context.Context) error {
 	if err != nil {
 		return c.fail(err)
 	}
+	c.attempts++
+	c.delivery = &delivery{}
 	verdict := error(errNoVerdict)
 	defer func() { report(verdict) }()
 	defer c.leave(ctx) // also where the caller's stream panics
@@ -145,7 +182,7 @@ func (c *call) attempt(ctx context.Context) error {
 	if ended, err := c.overhear(ctx); ended {
 		return err
 	}
-	return failure
+	return c.weigh(failure, lost.err, notes)
 }
 
 // lostError says that the remote did not say all it had to.
@@ -185,6 +222,9 @@ func (c *call) converse(ctx context.Context, l *lifeline) error {
 
 // take is told what the remote says. An error is that of the call.
 func (c *call) take(ev event, learned func()) (ended bool, err error) {
+	if err := c.check(ev); err != nil {
+		return false, &lostError{err}
+	}
 	c.begun = true
 	if ev.task != "" {
 		c.task = ev.task
@@ -205,6 +245,17 @@ func (c *call) take(ev event, learned func()) (ended bool, err error) {
 	}
 	c.state = ev.state
 	return ev.state.over(), c.conclude(ev)
+}
+
+// check tells what is of the call's task from what is of another.
+func (c *call) check(ev event) error {
+	if c.task != "" && ev.task != "" && ev.task != c.task {
+		return &eventError{fmt.Sprintf("an answer of the task %.60q instead of %.60q", ev.task, c.task)}
+	}
+	if c.context != "" && ev.context != "" && ev.context != c.context {
+		return &eventError{fmt.Sprintf("an answer in the conversation %.60q instead of %.60q", ev.context, c.context)}
+	}
+	return nil
 }
 
 // conclude makes of a state what it means to the caller.
@@ -240,7 +291,7 @@ func (c *call) overhear(ctx context.Context) (ended bool, err error) {
 	rctx, cancel := context.WithTimeout(ctx, c.farewell)
 	defer cancel()
 	ev, err := c.way.get(rctx, c.task)
-	if err != nil || !ev.state.over() {
+	if err != nil || !ev.state.over() || c.check(ev) != nil {
 		return false, nil
 	}
 	return c.take(ev, func() {})

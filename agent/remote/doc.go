@@ -17,13 +17,19 @@
 //
 //   - The remote's failure is an [errcode.Error] with its code, reason, delay and
 //     details, and the source http:HOST/AGENT; so is whatever keeps it from
-//     answering well. What failed before the remote had begun anything is retried.
+//     answering well. What failed before the remote can have received the message,
+//     and what it refused for now, is retried. Once the message was sent it is
+//     never sent again: a failure without the remote's word is not retriable and
+//     wraps [ErrOutcomeUnknown].
 //   - The remote's question parks the caller's task, and the answer goes down to
 //     the same remote task when the caller's goes on, after a restart too. Code
 //     runs again from its start then, up to the call: the call itself does not
-//     begin again.
+//     begin again. It is known again by its message and by how many of those came
+//     before it, see [Key].
 //   - Where the caller's run ends early, by a cancel, a timeout, a failure
-//     elsewhere, the remote task is cancelled.
+//     elsewhere, the remote task is cancelled. A task that is PARKED runs no code:
+//     cancelling it, or leaving it unanswered, cancels the remote's only if the
+//     agent has the option agent.OnRelease(bank.Release), one for each remote.
 //   - The conversation's id and the W3C trace context go along, and each call is
 //     a span.
 //

@@ -25,8 +25,9 @@ import (
 type evil struct {
 	url string
 
-	mu    sync.Mutex
-	calls []string // the methods called
+	mu       sync.Mutex
+	calls    []string // the methods called
+	canceled []string // the tasks that were to be cancelled
 }
 
 // answering makes an evil server; answer is called for each request but that
@@ -41,10 +42,16 @@ func answering(t *testing.T, answer func(w http.ResponseWriter, r *http.Request,
 			return
 		}
 		body, _ := io.ReadAll(r.Body)
-		var req struct{ Method string }
+		var req struct {
+			Method string
+			Params struct{ ID string }
+		}
 		_ = json.Unmarshal(body, &req)
 		e.mu.Lock()
 		e.calls = append(e.calls, req.Method)
+		if req.Method == "CancelTask" {
+			e.canceled = append(e.canceled, req.Params.ID)
+		}
 		e.mu.Unlock()
 		answer(w, r, req.Method)
 	}))

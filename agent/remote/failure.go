@@ -28,7 +28,12 @@ func (c *call) fail(err error) error {
 
 // stopped is the failure of a call whose caller is at an end.
 func (c *call) stopped(ctx context.Context) error {
-	return c.fail(&stoppedError{context.Cause(ctx), ctx.Err()})
+	cause := context.Cause(ctx)
+	e := c.table.Convert(&stoppedError{cause, ctx.Err()}).With(errcode.Via(c.Source()))
+	if cause == error(errTimeout) && !c.delivery.unsent(nil) { //nolint:errorlint // our own sentinel
+		return unknown(e)
+	}
+	return e
 }
 
 type stoppedError struct{ cause, err error }

@@ -64,7 +64,7 @@ func TestSilence(t *testing.T) {
 			}
 			answer, err := a.Call(t.Context(), remote.Text("x"))
 			e := errcode.Default().Convert(err)
-			if e.Code() != errcode.UpstreamTimeout || e.Reason() != tc.reason || !e.Retriable() || e.Source() != a.Source() {
+			if e.Code() != errcode.UpstreamTimeout || e.Reason() != tc.reason || e.Retriable() || !errors.Is(err, remote.ErrOutcomeUnknown) || e.Source() != a.Source() {
 				t.Errorf("got %v, source %q", e, e.Source())
 			}
 			if tc.cancels {
@@ -181,7 +181,14 @@ func TestRetries(t *testing.T) {
 		retried int
 	}{
 		{"503 twice", answerOnce(503, "Retry-After: 0", ""), 3, false, 0},
-		{"a dead connection twice", func(w http.ResponseWriter, _ *http.Request, _ string) { _ = hijacked(w).Close() }, 3, false, 0},
+		{"429 twice", answerOnce(429, "Retry-After: 0", ""), 3, false, 0},
+		{"a refusal that asks to come again", answerOnce(200, "Content-Type: application/json",
+			`{"jsonrpc":"2.0","id":"1","error":{"code":-32603,"message":"busy",
+			"data":[{"@type":"type.googleapis.com/google.protobuf.Struct","value":{"errorCode":"RATE_LIMITED","errorReason":"busy","errorMessage":"x","retriable":true}}]}}`), 3, false, 0},
+		{"a dead connection is not", func(w http.ResponseWriter, _ *http.Request, _ string) { _ = hijacked(w).Close() }, 1, true, 0},
+		{"502 is not", answerOnce(502, "X-A: b", ""), 1, true, 0},
+		{"504 is not", answerOnce(504, "Retry-After: 0", ""), 1, true, 0},
+		{"a stream that says nothing is not", streams(), 1, true, 0},
 		{"400 is not", answerOnce(400, "X-A: b", ""), 1, true, 0},
 		{"401 is not", answerOnce(401, "X-A: b", ""), 1, true, 0},
 		{"rubbish is not", answerOnce(200, "Content-Type: text/html", "<html>"), 1, true, 0},
@@ -340,5 +347,21 @@ func TestBadOptions(t *testing.T) {
 	}
 	if _, err := remote.FromClient(nil, "x"); err == nil {
 		t.Error("no client: no error")
+	}
+}
+
+// TestCircuitThatOpensBetweenAttempts: the failure is the one that opened it,
+// and counts the calls that were made.
+func TestCircuitThatOpensBetweenAttempts(t *testing.T) {
+	t.Parallel()
+	s := answering(t, answerOnce(503, "X-A: b", ""))
+	a := to(t, s.url, atOnce, remote.CircuitBreaker(2, time.Hour))
+	_, err := a.Call(t.Context(), remote.Text("x"))
+	if e := errcode.Default().Convert(err); e.Reason() != "http_status_error" || e.Retried() != 1 || len(s.methods()) != 2 {
+		t.Errorf("got %v, retried %d, called %v", err, e.Retried(), s.methods())
+	}
+	_, err = a.Call(t.Context(), remote.Text("x"))
+	if e := errcode.Default().Convert(err); e.Reason() != "circuit_open" || e.Retried() != 0 || len(s.methods()) != 2 {
+		t.Errorf("next: got %v, retried %d, called %v", err, e.Retried(), s.methods())
 	}
 }

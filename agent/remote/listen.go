@@ -17,6 +17,9 @@ const (
 // task at work, what comes of that. A remote that cannot stream, whatever its
 // card says, is asked again and again.
 func (c *call) listen(ctx context.Context, m outgoing, at string) iter.Seq2[event, error] {
+	if at == "" {
+		ctx = c.delivery.watch(ctx)
+	}
 	return func(yield func(event, error) bool) {
 		if !c.way.streams {
 			c.poll(ctx, m, at, yield)

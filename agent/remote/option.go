@@ -98,8 +98,13 @@ func ClientOptions(opts ...a2aclient.FactoryOption) Option {
 	}}
 }
 
-// Retry sets how what failed is repeated while the remote has begun nothing: no
-// task, no message. See [retry.Do]. Default: three attempts;
+// Retry sets how what failed is repeated, as far as that is safe: where no
+// connection was had to send the message by, and where the remote refused it for
+// now (HTTP 429 and 503, a protocol error that says RATE_LIMITED or
+// UPSTREAM_UNAVAILABLE, such a status of gRPC with details). A message that was
+// sent and not answered is not sent again. Of a client given to [FromClient] only
+// HTTP can be watched: what fails in another transport counts as sent. See
+// [retry.Do]. Default: three attempts;
 // Retry(retry.MaxAttempts(1)) makes one.
 func Retry(opts ...retry.Option) Option {
 	return Option{"Retry", func(c *config) error {
@@ -191,9 +196,14 @@ func notNegative(d time.Duration) error {
 type CallOption struct{ apply func(*call) }
 
 // Key tells apart the calls of one run, or of one visit of a flow's node: a
-// call whose remote task asked is found again by it. Calls of one agent that may
-// ask need a key each. Default: one made of the agent's address and name;
-// for a tool of its input too.
+// call whose remote task asked is found again by it when the code runs again.
+// Of calls with the same key the first to be made is the first one then, too.
+// Default: one made of the agent's address and name and of the message's parts,
+// so that these must be the same when the code runs again. The request's own
+// text, or all of it, may be the message: that is then the answer, but the call
+// is recognised. A message made of anything else that changes, as of a time, or
+// of the request's text and more, needs a key, or is made of
+// agent.Request.Original.
 func Key(key string) CallOption {
 	return CallOption{func(c *call) {
 		if key != "" {

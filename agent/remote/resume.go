@@ -43,21 +43,17 @@ func (c *call) recall(ctx context.Context) error {
 	if !ok {
 		return nil
 	}
-	id, answer, answered, err := asker.Answer(ctx, c.key)
+	s, err := c.claim(ctx, asker)
 	if err != nil {
 		return err
 	}
-	kept, err := hitl.Recall(ctx, c.key)
-	if err != nil {
-		return err
-	}
-	c.id = id
-	c.parked = memoOf(kept, c.identity())
+	c.id, c.parked = s.id, s.parked
 	switch {
 	case c.parked != nil:
-		c.parked.answer, c.parked.answered = answer, answered
+		c.parked.answer, c.parked.answered = s.answer, s.answered
 		c.task, c.context = c.parked.task, c.parked.context
-	case answered:
+	case s.answered:
+		c.settle(errLost)
 		return errLost
 	}
 	return nil
@@ -133,6 +129,9 @@ func (c *call) resume(ctx context.Context, said *outgoing, at *string) (ended bo
 	if err != nil {
 		return false, &lostError{err}
 	}
+	if err := c.check(ev); err != nil {
+		return false, &lostError{err}
+	}
 	switch {
 	case ev.state.parked() && p.answered && ev.status.id == p.question:
 		if err := c.out.add(ev.pieces); err != nil {
@@ -154,7 +153,11 @@ func (c *call) resume(ctx context.Context, said *outgoing, at *string) (ended bo
 }
 
 // Release is for agent.OnRelease: it cancels the remote tasks that a parked
-// task left, when that ends unanswered.
+// task left, when that ends unanswered. Without it they stay parked for as long
+// as the remote keeps them: no code of the caller's runs then. It serves all
+// ways to call the agent, also another Agent of the same address and name.
+//
+//	front := agent.New("front", agent.Invoke(run), agent.OnRelease(bank.Release))
 func (a *Agent) Release(ctx context.Context, _ string) {
 	req, ok := agent.FromContext(ctx)
 	if !ok || a.farewell == 0 {

@@ -142,6 +142,7 @@ func (a *Agent) connect(ctx context.Context, card *a2a.AgentCard) (*wire, error)
 	if a.withGRPC {
 		opts = append(opts, a2agrpc.WithGRPCTransport(append([]grpc.DialOption{
 			grpc.WithChainUnaryInterceptor(noteUnary), grpc.WithChainStreamInterceptor(noteStream),
+			grpc.WithStatsHandler(deliveries{}),
 		}, a.grpc...)...))
 	}
 	client, err := a2aclient.NewFromCard(ctx, &usable, append(opts, a.factory...)...)
@@ -203,9 +204,15 @@ func unsupported(err error) bool {
 
 // speaksA2A reports whether the remote itself said what err is.
 func speaksA2A(err error) bool {
-	if _, ok := errtree.As[*a2a.Error](err); ok {
+	if fromA2A(err) {
 		return true
 	}
 	_, ok := errtree.As[*errcode.Error](err)
+	return ok
+}
+
+// fromA2A reports whether err came as an error of the protocol.
+func fromA2A(err error) bool {
+	_, ok := errtree.As[*a2a.Error](err)
 	return ok
 }
