@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"github.com/a2aexec/a2aexec/agent/remote"
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/errcode/retry"
+	"github.com/a2aexec/a2aexec/executor"
 )
 
 var atOnce = remote.Retry(retry.InitialDelay(0))
@@ -276,5 +278,74 @@ func TestDeathInMidStreamOverGRPC(t *testing.T) {
 	e := failureOf(t, task)
 	if got := contents(task); e.Code() != errcode.UpstreamUnavailable || e.Retriable() || dying.calls.Load() != 1 || len(got) != 1 || got[0] != ": part" {
 		t.Errorf("got %v, %q after %d calls", e, got, dying.calls.Load())
+	}
+}
+
+// TestHugeAnswerOverGRPC: more than gRPC takes fails, and is not asked for again.
+func TestHugeAnswerOverGRPC(t *testing.T) {
+	t.Parallel()
+	huge := &rpcAgent{answer: func(_ int32, s grpc.ServerStreamingServer[a2apb.StreamResponse]) error {
+		return s.Send(&a2apb.StreamResponse{Payload: &a2apb.StreamResponse_Message{Message: &a2apb.Message{
+			MessageId: "m", Role: a2apb.Role_ROLE_AGENT, Parts: []*a2apb.Part{{Content: &a2apb.Part_Text{Text: strings.Repeat("x", 5<<20)}}},
+		}}})
+	}}
+	a, _ := overGRPC(t, huge)
+	_, err := a.Call(t.Context(), remote.Text("pay"))
+	if e := errcode.Default().Convert(err); e.Retriable() || !errors.Is(err, remote.ErrOutcomeUnknown) || huge.calls.Load() != 1 {
+		t.Errorf("got %v, retriable %t, after %d calls", err, e.Retriable(), huge.calls.Load())
+	}
+}
+
+// TestRedirectThatIsFollowed: where the caller's client follows redirects, a
+// message goes where they lead, and is not sent again when that place falls silent.
+func TestRedirectThatIsFollowed(t *testing.T) {
+	t.Parallel()
+	there := answering(t, func(http.ResponseWriter, *http.Request, string) { panic(http.ErrAbortHandler) })
+	here := answering(t, answerOnce(http.StatusTemporaryRedirect, "Location: "+there.url, ""))
+	hc := newClient(t)
+	hc.CheckRedirect = func(*http.Request, []*http.Request) error { return nil }
+	_, err := to(t, here.url, remote.HTTPClient(hc), atOnce).Call(t.Context(), remote.Text("pay"))
+	outcomeUnknown(t, err, errcode.UpstreamUnavailable)
+	if len(here.methods()) != 1 || len(there.methods()) != 1 {
+		t.Errorf("called %v, %v", here.methods(), there.methods())
+	}
+}
+
+// TestRemoteRestartsBetweenQuestionAndAnswer: with a store that outlives it, and
+// the caller anew as well, the same remote task goes on.
+func TestRemoteRestartsBetweenQuestionAndAnswer(t *testing.T) {
+	t.Parallel()
+	c := &clerk{}
+	kept, keptHere := taskStore(), taskStore()
+	var backend atomic.Pointer[executor.Server]
+	start := func() {
+		srv, err := executor.NewServer(invoking("clerk", c.run), quiet, kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		backend.Store(srv)
+	}
+	start()
+	hs := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { backend.Load().ServeHTTP(w, r) }))
+	t.Cleanup(hs.Close)
+	run := func(ctx context.Context, a *remote.Agent) (*agent.Result, error) {
+		first, err := a.Tool()(ctx, "greet")
+		if err != nil {
+			return nil, err
+		}
+		second, err := a.Tool()(ctx, "transfer 100")
+		return agent.Text(first + " / " + second), err
+	}
+	front := func() served {
+		a := to(t, hs.URL)
+		return serve(t, invoking("front", func(ctx context.Context, _ *agent.Request) (*agent.Result, error) { return run(ctx, a) }), keptHere)
+	}
+	k := front().talk(t)
+	k.say("go")
+	start()
+	next := front().talk(t)
+	next.task = k.task
+	if got := contents(next.say("Ann")); len(got) != 1 || got[0] != ": task 1: greet Ann / task 2: done: transfer 100" {
+		t.Errorf("got %s %q", next.task.Status.State, got)
 	}
 }
