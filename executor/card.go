@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -135,5 +136,43 @@ func cardJSON(ctx context.Context, card *a2a.AgentCard) ([]byte, error) {
 	if !ok {
 		return nil, errors.New("the host's producer makes no JSON")
 	}
-	return producer.CardJSON(ctx)
+	raw, err := producer.CardJSON(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return bothGenerations(raw, card)
+}
+
+// bothGenerations completes the host's card, which has what is different in the
+// form of 0.3: each security scheme is also what A2A 1.0 makes of it (section
+// 4.5), a member named after its kind, which a parser of 0.3 passes over; and
+// the main URL is among the additional interfaces, as 0.3 advises.
+func bothGenerations(raw []byte, card *a2a.AgentCard) ([]byte, error) {
+	var out map[string]any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return nil, fmt.Errorf("read card: %w", err)
+	}
+	current, err := json.Marshal(card.SecuritySchemes)
+	if err != nil {
+		return nil, fmt.Errorf("security schemes: %w", err)
+	}
+	var schemes map[string]map[string]any
+	if err := json.Unmarshal(current, &schemes); err != nil {
+		return nil, fmt.Errorf("security schemes: %w", err)
+	}
+	both, _ := out["securitySchemes"].(map[string]any)
+	for name, scheme := range both {
+		if old, ok := scheme.(map[string]any); ok {
+			maps.DeleteFunc(old, func(k string, v any) bool { // the host's own form of 1.0, under wrong names
+				_, isObject := v.(map[string]any)
+				return isObject && k != "flows"
+			})
+			maps.Copy(old, schemes[name])
+		}
+	}
+	if url, ok := out["url"].(string); ok && url != "" {
+		others, _ := out["additionalInterfaces"].([]any)
+		out["additionalInterfaces"] = append([]any{map[string]any{"url": url, "transport": out["preferredTransport"]}}, others...)
+	}
+	return json.Marshal(out)
 }
