@@ -113,15 +113,13 @@ func (e rpcEdge) route(a *answer, version string, body []byte) (http.Handler, []
 // says, as long as that is not much.
 func (a *answer) peek(r *http.Request) {
 	const most = 64 << 10
-	var m struct {
-		ID     any    `json:"id"`
-		Method string `json:"method"`
-	}
+	var m map[string]any // in which a name is exactly that
 	d := json.NewDecoder(io.LimitReader(r.Body, most))
 	d.UseNumber()
 	if d.Decode(&m) == nil {
-		a.id, _ = requestID(m.ID)
-		a.is(byRPC(m.Method, strings.Contains(m.Method, "/")))
+		method, _ := m["method"].(string)
+		a.id, _ = requestID(m["id"])
+		a.is(byRPC(method, strings.Contains(method, "/")))
 	}
 }
 

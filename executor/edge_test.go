@@ -377,3 +377,64 @@ func FuzzHTTPEdge(f *testing.F) {
 		}
 	})
 }
+
+// TestNoOtherSpellingReplacesWhatWasChecked: the host reads names of any case,
+// so that PARAMS was taken for the params, after others had been checked, and ID
+// for the id.
+func TestNoOtherSpellingReplacesWhatWasChecked(t *testing.T) {
+	t.Parallel()
+	w := serve(t, conforming(nil), executor.BearerAuth(executor.VerifierFunc(verifyNames)))
+	good := `{"message":` + goodMessage + `}`
+	goodOld := `{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"x"}]}}`
+	for name, c := range map[string]struct{ path, body, reason string }{
+		"PARAMS":           {"/", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":` + good + `,"PARAMS":{"message":null}}`, "INVALID_REQUEST"},
+		"PARAMS alone":     {"/", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","PARAMS":{}}`, "INVALID_REQUEST"},
+		"params, long s":   {"/", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":` + good + `,"param\u017f":{}}`, "INVALID_REQUEST"},
+		"PARAMS of 0.3":    {"/v0.3", `{"jsonrpc":"2.0","id":1,"method":"message/send","params":` + goodOld + `,"PARAMS":{"message":null}}`, "INVALID_REQUEST"},
+		"ID":               {"/", `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":` + good + `,"ID":"other"}`, "INVALID_REQUEST"},
+		"ID of 0.3":        {"/v0.3", `{"jsonrpc":"2.0","id":1,"method":"message/send","params":` + goodOld + `,"ID":"other"}`, "INVALID_REQUEST"},
+		"MESSAGE":          {"/", rpcBody(`{"message":` + goodMessage + `,"MESSAGE":null}`), "INVALID_PARAMS"},
+		"Parts":            {"/", rpcBody(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}],"Parts":[null]}}`), "INVALID_PARAMS"},
+		"MESSAGE to REST":  {"/v1/message:send", `{"message":` + goodMessage + `,"MESSAGE":null}`, "INVALID_PARAMS"},
+		"Data to REST":     {"/v1/message:send", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x","Data":1}]}}`, "INVALID_PARAMS"},
+		"Parts of 0.3":     {"/v0.3", strings.Replace(`{"jsonrpc":"2.0","id":1,"method":"message/send","params":`+goodOld+`}`, `"parts"`, `"Parts":[null],"parts"`, 1), "INVALID_PARAMS"},
+		"MESSAGE to REST3": {"/v0.3/v1/message:send", `{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"x"}]},"MESSAGE":null}`, "INVALID_PARAMS"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			res, body := w.send(t, http.MethodPost, c.path, c.body, map[string]string{"Authorization": "Bearer ada"})
+			got, err := edgeAnswer(res.StatusCode, res.Header.Get("Content-Type"), []byte(body))
+			if err != nil || got != c.reason {
+				t.Errorf("got %s of %s, want %s (%v)", got, body, c.reason, err)
+			}
+			if !strings.HasPrefix(c.path, "/v") && !strings.Contains(body, `"id":1`) || strings.Contains(body, `"id":"other"`) {
+				t.Errorf("the id of %s", body)
+			}
+		})
+	}
+	_, body := w.send(t, http.MethodPost, "/", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"},"ID":"other"}`, nil)
+	if !strings.Contains(body, `"id":1`) {
+		t.Errorf("the id of a request of nobody: %s", body)
+	}
+}
+
+// TestRepeatedKeysAreBounded: 360 KB of a request made 6.2 MB of an answer.
+func TestRepeatedKeysAreBounded(t *testing.T) {
+	t.Parallel()
+	w := serve(t, conforming(nil))
+	long := strings.Repeat("k", 50_000)
+	for name, data := range map[string]string{
+		"many":      `{` + strings.Repeat(`"a":1,`, 60_000) + `"a":1}`,
+		"long":      `{"` + long + `":{` + strings.Repeat(`"a":1,`, 500) + `"a":1}}`,
+		"deep":      strings.Repeat(`{"`+long[:1000]+`":`, 60) + `{` + strings.Repeat(`"a":1,`, 500) + `"a":1}` + strings.Repeat(`}`, 60),
+		"of a name": `{"` + long + `":[` + strings.Repeat(`1e400,`, 500) + `1e400]}`,
+	} {
+		for path, body := range map[string]string{"/": rpcBody(withData(data)), "/v1/message:send": withData(data)} {
+			res, answer := w.send(t, http.MethodPost, path, body, nil)
+			got, err := edgeAnswer(res.StatusCode, res.Header.Get("Content-Type"), []byte(answer))
+			if err != nil || got != "INVALID_PARAMS" || len(answer) > 256<<10 {
+				t.Errorf("%s to %s: %s in %d bytes (%v)", name, path, got, len(answer), err)
+			}
+		}
+	}
+}

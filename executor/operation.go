@@ -126,7 +126,7 @@ func (c *config) checkOperation(x *exchange, o *operation, r schema.Rule, tree a
 		return refuse(a2a.ErrPushNotificationNotSupported, "")
 	}
 	if found := append(schema.Check(r, tree), twice...); len(found) > 0 {
-		return refuseParams(found...)
+		return refuseParams(found[:min(len(found), schema.MaxViolations)]...)
 	}
 	x.checked = true
 	return nil

@@ -11,8 +11,9 @@ import (
 var (
 	count = whole(0, math.MaxInt32)
 
-	// Envelope is the request object of JSON-RPC 2.0, without its id and params.
-	Envelope = object(need("jsonrpc", oneOf("2.0")), need("method", name))
+	// Envelope is the request object of JSON-RPC 2.0. What its id and params may
+	// be is left to others, but not their names: "PARAMS" would be them, too.
+	Envelope = object(need("jsonrpc", oneOf("2.0")), need("method", name), may("id", anything), may("params", anything))
 
 	// SendMessage is for SendStreamingMessage too.
 	SendMessage = object(

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"strconv"
 	"unicode/utf8"
-
-	"github.com/a2aexec/a2aexec/internal/plain"
 )
 
 // Why a text is not decoded.
@@ -22,7 +20,7 @@ const MaxDepth = 100
 
 // Decode reads one JSON value: maps, slices, strings, booleans, nil, and numbers
 // as json.Number. It also gives the JSON Pointers of members that appear twice
-// in an object, of which it keeps the last, as decoders do.
+// in an object, of which it keeps the last, as decoders do; up to a hundred.
 func Decode(b []byte) (v any, twice []string, err error) {
 	if !utf8.Valid(b) {
 		return nil, nil, ErrSyntax
@@ -92,8 +90,8 @@ func (d *decoder) object() (any, error) {
 		}
 		key, _ := t.(string)
 		d.path = append(d.path, key)
-		if _, again := m[key]; again {
-			d.twice = append(d.twice, plain.Pointer(d.path))
+		if _, again := m[key]; again && len(d.twice) < MaxViolations {
+			d.twice = append(d.twice, pointer(d.path))
 		}
 		if m[key], err = d.value(); err != nil {
 			return nil, err

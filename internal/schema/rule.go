@@ -29,8 +29,8 @@ type checker struct {
 	found []errcode.Violation
 }
 
-// maxViolations bounds an answer to a request that is all wrong.
-const maxViolations = 100
+// MaxViolations bounds an answer to a request that is all wrong.
+const MaxViolations = 100
 
 // Check gives every violation of a Rule, each with the JSON Pointer of its
 // field, up to a hundred.
@@ -41,9 +41,23 @@ func Check(r Rule, v any) []errcode.Violation {
 }
 
 func (c *checker) fail(format string, args ...any) {
-	if len(c.found) < maxViolations {
-		c.found = append(c.found, errcode.Violation{Field: plain.Pointer(c.path), Message: fmt.Sprintf(format, args...)})
+	if len(c.found) < MaxViolations {
+		c.found = append(c.found, errcode.Violation{Field: pointer(c.path), Message: fmt.Sprintf(format, args...)})
 	}
+}
+
+// pointer is a JSON Pointer that is cut where a client made its names too long
+// for an answer.
+func pointer(path []string) string {
+	const most = 512
+	length := 0
+	for i, name := range path {
+		if length += len(name) + 1; length > most {
+			cut := append(slices.Clone(path[:i]), strings.ToValidUTF8(name[:max(0, len(name)-(length-most))], "")+"…")
+			return plain.Pointer(cut)
+		}
+	}
+	return plain.Pointer(path)
 }
 
 func (c *checker) in(name string, r Rule, v any) {
@@ -179,6 +193,8 @@ func oneOf(values ...string) Rule {
 		}
 	}
 }
+
+func anything(*checker, any) {}
 
 // Free takes any JSON, as long as its numbers are some.
 func Free(c *checker, v any) {
