@@ -2,7 +2,9 @@ package executor
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -279,6 +281,9 @@ func (a *answer) finish(r *http.Request) {
 
 // amend corrects what the host writes.
 func (a *answer) amend(b []byte) []byte {
+	if a.x.card != nil {
+		return a.oldCard(b)
+	}
 	if a.rpc {
 		b = a.restoreID(b)
 		if a.op != nil && a.op.name == opDeletePush && !bytes.Contains(b, []byte(`"result"`)) {
@@ -304,6 +309,19 @@ func (a *answer) restoreID(b []byte) []byte {
 	}
 	const before = `{"jsonrpc":"2.0","id":`
 	return bytes.Replace(b, append([]byte(before), host...), append([]byte(before), a.id...), 1)
+}
+
+// oldCard gives a client of 0.3 the extended card as the public one is served:
+// of what the host makes of it, security and most interfaces are missing.
+func (a *answer) oldCard(b []byte) []byte {
+	raw, err := cardJSON(context.Background(), a.x.card)
+	if err != nil {
+		return b // the user's card has nothing of 0.3
+	}
+	if a.rpc {
+		raw = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%s,"result":%s}`, a.id, raw)
+	}
+	return append(raw, '\n')
 }
 
 func (a *answer) emptyResult() []byte {

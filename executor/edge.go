@@ -306,6 +306,7 @@ func anywhere(string) bool { return true }
 
 // hand gives the request to the host's binding.
 func (a *answer) hand(next http.Handler, r *http.Request, body []byte) {
+	a.x.old = a.old
 	r = r.WithContext(withExchange(r.Context(), a.x))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))

@@ -14,7 +14,10 @@ import (
 
 // What the edges refuse without asking anybody.
 
-var tooDeep = fmt.Sprintf("The JSON is nested deeper than %d levels.", schema.MaxDepth)
+var (
+	tooDeep        = fmt.Sprintf("The JSON is nested deeper than %d levels.", schema.MaxDepth)
+	tooDeepMessage = fmt.Sprintf("The message is nested deeper than %d levels.", schema.MaxDepth)
+)
 
 // notAllowed refuses an HTTP method.
 func notAllowed(allowed ...string) *protocolError {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -174,8 +175,56 @@ func className(reason string) string {
 }
 
 // GRPCStatus gives the gRPC binding the same error with its details as the
-// types that they are.
+// types that they are, as many as a client takes: clients drop a trailer of more
+// than 8 KiB, those of C-core all that it says. The violations give way first,
+// then what an author attached; ErrorInfo stays.
 func (e *protocolError) GRPCStatus() *status.Status {
+	st := e.grpcStatus()
+	if proto.Size(st.Proto()) <= maxStatus {
+		return st
+	}
+	c := e.shortened()
+	for st = c.grpcStatus(); proto.Size(st.Proto()) > maxStatus; st = c.grpcStatus() {
+		switch {
+		case len(c.violations) > 1:
+			c.violations = c.violations[:len(c.violations)/2]
+		case len(c.extra) > 0:
+			c.extra = nil
+		default:
+			return st
+		}
+	}
+	return st
+}
+
+const (
+	maxStatus     = 3 << 10 // of google.rpc.Status, of which base64 makes 4 KiB
+	maxStatusText = 512     // of one text in it, in bytes
+)
+
+// shortened is a copy without long texts.
+func (e *protocolError) shortened() *protocolError {
+	c := e.copied()
+	c.text = shortText(c.text)
+	for k, v := range c.meta {
+		c.meta[k] = shortText(v)
+	}
+	c.violations = slices.Clone(c.violations)
+	for i, v := range c.violations {
+		v.Field, v.Message, v.Expected = shortText(v.Field), shortText(v.Message), shortText(v.Expected)
+		c.violations[i] = v
+	}
+	return c
+}
+
+func shortText(s string) string {
+	if len(s) <= maxStatusText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxStatusText], "") + "…"
+}
+
+func (e *protocolError) grpcStatus() *status.Status {
 	st := status.New(e.kind.grpc, e.text)
 	messages := []protoadapt.MessageV1{&errdetails.ErrorInfo{Reason: e.kind.reason(), Domain: a2a.ProtocolDomain, Metadata: e.info()}}
 	for _, d := range e.details() {

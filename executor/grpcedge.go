@@ -98,7 +98,7 @@ func (s edgeStream) SendMsg(m any) error {
 
 // admit is what all requests have in common.
 func (e grpcEdge) admit(ctx context.Context) (context.Context, *exchange, error) {
-	x := &exchange{edge: true, base: e.baseURL}
+	x := &exchange{edge: true, base: e.baseURL, old: e.version == version03}
 	ctx = e.transportLog(withExchange(ctx, x))
 	md, _ := metadata.FromIncomingContext(ctx)
 	if e.guards() {
@@ -138,6 +138,9 @@ func (e grpcEdge) decoder(x *exchange, method string, dec func(any) error) func(
 			return undecoded(err)
 		}
 		m, ok := v.(proto.Message)
+		if ok && schema.Deep(m.ProtoReflect()) {
+			return refuse(a2a.ErrInvalidRequest, tooDeepMessage)
+		}
 		op := byRPC(method, false)
 		if !ok || op == nil || e.version != version10 {
 			return nil // the handler checks what the binding has decoded

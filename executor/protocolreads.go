@@ -3,8 +3,10 @@ package executor
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/push"
 
 	"github.com/a2aexec/a2aexec/internal/schema"
@@ -142,5 +144,22 @@ func (p *protocol) GetExtendedAgentCard(ctx context.Context, _ *a2a.GetExtendedA
 	if err == nil && card == nil {
 		return nil, refuse(a2a.ErrExtendedCardNotConfigured, "")
 	}
+	if x := exchangeFrom(ctx); err == nil && x.old {
+		x.card = card
+		return only03(card), nil
+	}
 	return card, err
+}
+
+// only03 is the card with the interfaces of 0.3 alone, for the host makes the
+// fields of 0.3 of the first one.
+func only03(card *a2a.AgentCard) *a2a.AgentCard {
+	c := *card
+	c.SupportedInterfaces = slices.DeleteFunc(slices.Clone(card.SupportedInterfaces), func(i *a2a.AgentInterface) bool {
+		return i == nil || i.ProtocolVersion != a2av0.Version
+	})
+	if len(c.SupportedInterfaces) == 0 {
+		return card
+	}
+	return &c
 }

@@ -23,6 +23,46 @@ func FromProto(m protoreflect.Message) map[string]any {
 	return out
 }
 
+// Deep reports whether a message would be nested deeper than [MaxDepth] in JSON.
+func Deep(m protoreflect.Message) bool { return deeper(m, MaxDepth) }
+
+func deeper(m protoreflect.Message, left int) (deep bool) {
+	if m.Descriptor().FullName() != "google.protobuf.Value" { // which is what it holds
+		left--
+	}
+	if left < 0 {
+		return true
+	}
+	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case fd.IsMap() && fd.MapValue().Kind() == protoreflect.MessageKind:
+			v.Map().Range(func(_ protoreflect.MapKey, v protoreflect.Value) bool {
+				deep = deeper(v.Message(), left)
+				return !deep
+			})
+		case fd.IsList() && fd.Kind() == protoreflect.MessageKind:
+			deep = deepList(m, v.List(), left)
+		case !fd.IsList() && !fd.IsMap() && fd.Kind() == protoreflect.MessageKind:
+			deep = deeper(v.Message(), left)
+		}
+		return !deep
+	})
+	return deep
+}
+
+// deepList is for the elements of an array, which a ListValue is by itself.
+func deepList(m protoreflect.Message, l protoreflect.List, left int) bool {
+	if m.Descriptor().FullName() != "google.protobuf.ListValue" {
+		left--
+	}
+	for i := range l.Len() {
+		if deeper(l.Get(i).Message(), left) {
+			return true
+		}
+	}
+	return false
+}
+
 func fieldValue(fd protoreflect.FieldDescriptor, v protoreflect.Value) any {
 	if !fd.IsList() {
 		return scalar(fd, v)
