@@ -199,6 +199,9 @@ func (a *answer) explain(e *protocolError) {
 	if e.challenge != "" {
 		h.Set("WWW-Authenticate", e.challenge)
 	}
+	if e.kind.http == http.StatusRequestTimeout {
+		h.Set("Connection", "close")
+	}
 	if e.allow != "" {
 		h.Set("Allow", e.allow)
 	}
@@ -214,7 +217,8 @@ func (a *answer) statusOf(e *protocolError) int {
 		return e.kind.http
 	}
 	switch e.kind.http {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge:
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed,
+		http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
 		return e.kind.http
 	}
 	return http.StatusOK

@@ -67,21 +67,42 @@ type scopeRule struct {
 // guards reports whether requests are authenticated at all.
 func (c *config) guards() bool { return len(c.schemes) > 0 }
 
-// authenticate tells who makes a request by the first credential it carries.
-// values gives the values of a header.
+// authenticate tells who makes a request by the credentials it carries, of which
+// one must be good: the card says that they are alternatives. Good ones must be
+// of one user; the scopes are those of the first. values gives the values of a
+// header.
 func (c *config) authenticate(ctx context.Context, values func(name string) []string) (*a2asrv.User, error) {
+	var caller *Identity
+	var refused error
 	for _, s := range c.schemes {
 		credential, ok := s.find(values(s.header))
 		if !ok {
 			continue
 		}
 		who, err := s.verify(ctx, credential)
-		if err != nil {
-			return nil, c.unverified(ctx, s, err)
+		switch {
+		case err != nil && refused == nil:
+			refused = c.unverified(ctx, s, err)
+		case err != nil:
+		case caller == nil:
+			caller = &who
+		case caller.User != who.User:
+			return nil, refuse(a2a.ErrUnauthenticated, "The credentials are those of different users; send one of them.").challenging(c)
 		}
-		return userFrom(who), nil
 	}
-	return nil, c.unauthenticated("")
+	switch {
+	case caller != nil:
+		return userFrom(*caller), nil
+	case refused != nil:
+		return nil, refused
+	default:
+		return nil, c.unauthenticated("")
+	}
+}
+
+func (e *protocolError) challenging(c *config) *protocolError {
+	e.challenge = c.challenges("")
+	return e
 }
 
 func (s scheme) find(values []string) (credential string, ok bool) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -22,7 +23,8 @@ import (
 //	a caller who is not authenticated        who learns nothing more
 //	a protocol version that is not served    what follows depends on it
 //	extensions that are missing              they may change what follows
-//	a body that is too large or no JSON
+//	a body that does not say it is JSON      a web page could send it unasked
+//	a body that is late, too large or no JSON
 //	fields that are missing or wrong         all of them at once
 //
 // and hands the rest on, with an answer as the ResponseWriter, which gives
@@ -40,13 +42,16 @@ func (e rpcEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = shallow(r)
 	a := e.answer(w, r)
 	a.rpc, a.old = true, e.current == nil
+	a.x.whole = "/params"
 	defer a.finish(r)
 	if r.Method != http.MethodPost {
+		e.hurry(w, r)
 		a.refuse(r, notAllowed(http.MethodPost))
 		return
 	}
 	version, refused := e.admitHTTP(a, r, e.versions()...)
 	if refused != nil {
+		e.hurry(w, r)
 		a.peek(r)
 		a.refuse(r, refused)
 		return
@@ -174,14 +179,16 @@ func (e restEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = shallow(r)
 	a := e.answer(w, r)
 	a.old = e.old
+	a.x.whole = "/body"
 	defer a.finish(r)
 	op, fields, allowed := byPath(r.Method, strings.TrimPrefix(r.URL.EscapedPath(), e.root), e.table)
-	switch {
-	case op == nil && len(allowed) > 0:
-		a.refuse(r, notAllowed(allowed...))
-		return
-	case op == nil:
-		a.refuse(r, notFound())
+	if op == nil {
+		e.hurry(w, r)
+		refused := notFound()
+		if len(allowed) > 0 {
+			refused = notAllowed(allowed...)
+		}
+		a.refuse(r, refused)
 		return
 	}
 	a.op = op
@@ -190,6 +197,7 @@ func (e restEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		version = version03
 	}
 	if _, refused := e.admitHTTP(a, r, version); refused != nil {
+		e.hurry(w, r)
 		a.refuse(r, refused)
 		return
 	}
@@ -260,7 +268,7 @@ func (c *config) admitHTTP(a *answer, r *http.Request, versions ...string) (vers
 	if a.x.activated, refused = c.activate(extensions); refused != nil {
 		return "", refused
 	}
-	return version, nil
+	return version, bodyType(r)
 }
 
 // oldExtensions is the name of A2A-Extensions in A2A 0.3.
@@ -273,9 +281,12 @@ func (c *config) readBody(a *answer, r *http.Request) ([]byte, error) {
 	switch {
 	case errors.As(err, &tooLarge):
 		return nil, tooLargeBody(tooLarge.Limit)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, lateBody()
 	case err != nil:
 		return nil, refuse(a2a.ErrInvalidRequest, "The body of the request could not be read.")
 	}
+	bodyRead(a.ResponseWriter)
 	return body, nil
 }
 

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"mime"
 	"net/http"
 	"regexp"
 	"slices"
@@ -34,6 +35,30 @@ func notFound() *protocolError {
 func tooLargeBody(limit int64) *protocolError {
 	e := refuse(a2a.ErrInvalidRequest, fmt.Sprintf("The request is larger than the %d bytes that the server takes.", limit))
 	e.kind.http = http.StatusRequestEntityTooLarge
+	return e
+}
+
+// lateBody refuses a body that did not arrive in time.
+func lateBody() *protocolError {
+	e := refuse(a2a.ErrInvalidRequest, "The body of the request did not arrive in time.")
+	e.kind.http = http.StatusRequestTimeout
+	return e
+}
+
+// bodyType refuses a body of another type than JSON: it is one of those that a
+// web page of any origin may send without asking first. A client that names none
+// is let through, but not a browser, which says where it comes from.
+func bodyType(r *http.Request) error {
+	given := r.Header.Get("Content-Type")
+	if r.Method != http.MethodPost || given == "" && (r.ContentLength == 0 || r.Header.Get("Origin") == "") {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(given)
+	if err == nil && (media == mediaJSON || media == "application/a2a+json") {
+		return nil
+	}
+	e := refuse(a2a.ErrUnsupportedContentType, "The body of a request must be of the type application/json.")
+	e.kind.http = http.StatusUnsupportedMediaType
 	return e
 }
 

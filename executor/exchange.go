@@ -23,6 +23,7 @@ type exchange struct {
 	checked   bool           // the fields of the request are known to be valid
 	taskID    a2a.TaskID     // that the request names
 	activated []string       // extensions
+	whole     string         // JSON Pointer by which to name all of the parameters
 	old       bool           // it is one of A2A 0.3
 	card      *a2a.AgentCard // that is the answer
 

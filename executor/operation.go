@@ -126,6 +126,9 @@ func (c *config) checkOperation(x *exchange, o *operation, r schema.Rule, tree a
 		return refuse(a2a.ErrPushNotificationNotSupported, "")
 	}
 	if found := append(schema.Check(r, tree), twice...); len(found) > 0 {
+		if found[0].Field == "" { // it is no object
+			found[0].Field = x.whole
+		}
 		return refuseParams(found[:min(len(found), schema.MaxViolations)]...)
 	}
 	x.checked = true

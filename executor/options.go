@@ -97,6 +97,7 @@ type config struct {
 	extensions   []a2a.AgentExtension
 	extendedCard ExtendedCardFunc
 
+	readTimeout  time.Duration
 	writeTimeout time.Duration
 
 	// Serve.
@@ -115,6 +116,7 @@ func newConfig(a *agent.Agent, opts []Option, limit scope) (*config, error) {
 		grace:           time.Second,
 		buffer:          stream.Buffer{Bytes: 16 << 10, First: 30 * time.Millisecond, Longest: 250 * time.Millisecond},
 		backlog:         backlog{events: 256, bytes: 8 << 20},
+		readTimeout:     30 * time.Second,
 		writeTimeout:    30 * time.Second,
 		logger:          slog.Default(),
 		version:         "0.0.0",

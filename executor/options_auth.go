@@ -15,7 +15,7 @@ import (
 // BearerAuth authenticates requests by a token in the Authorization header (in
 // the authorization metadata over gRPC), and declares it in the card as the
 // HTTP scheme "bearer". With several such options a request needs one of the
-// credentials. One without any is refused with 401 and a challenge that names
+// credentials; of two that are good, both must be of one user. One without any is refused with 401 and a challenge that names
 // them all. The public card and the health endpoint need none. Default: callers
 // are anonymous, unless an interceptor says who they are.
 func BearerAuth(v Verifier) Option {

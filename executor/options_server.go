@@ -54,6 +54,16 @@ func WriteTimeout(d time.Duration) Option {
 	}}
 }
 
+// ReadTimeout bounds how long the server waits for the body of an HTTP request
+// to arrive, all of it; what takes longer is refused with 408. Who is not
+// authenticated is refused before. Server only. Default: 30 s; 0 waits for ever.
+func ReadTimeout(d time.Duration) Option {
+	return Option{name: "ReadTimeout", scope: scopeServer, apply: func(c *config) error {
+		c.readTimeout = d
+		return notNegative(d)
+	}}
+}
+
 // Version sets the agent's own version in its card. Server only. Default:
 // "0.0.0".
 func Version(v string) Option {

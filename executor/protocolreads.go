@@ -30,6 +30,11 @@ func (p *protocol) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a
 	if err := p.checkFields(ctx, schema.ListTasks, req); err != nil {
 		return nil, err
 	}
+	if req.Status == "TASK_STATE_UNSPECIFIED" { // the host's has no name
+		c := *req
+		c.Status = a2a.TaskStateUnspecified
+		req = &c
+	}
 	res, err := p.RequestHandler.ListTasks(ctx, req)
 	switch {
 	case err != nil && req.PageToken != "" && (errors.Is(err, a2a.ErrParseError) || errors.Is(err, a2a.ErrInvalidRequest)):

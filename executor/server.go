@@ -75,6 +75,7 @@ func (s *Server) dispatcher() http.Handler {
 		default:
 			h = http.HandlerFunc(c.serveNothing)
 		}
+		awaitBody(w, r, c.readTimeout)
 		boundWrites(h, c.writeTimeout).ServeHTTP(w, r.WithContext(c.transportLog(r.Context())))
 	})
 }
@@ -84,6 +85,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.S
 
 // serveNothing answers where nothing is.
 func (c *config) serveNothing(w http.ResponseWriter, r *http.Request) {
+	c.hurry(w, r)
 	c.answer(w, r).refuse(r, notFound())
 }
 

@@ -90,3 +90,30 @@ func (s *boundStream) SendMsg(m any) error {
 		return errTooSlow
 	}
 }
+
+// awaitBody gives the body of a request its time; 0 is none. net/http reads what
+// is left of it before it sends an answer, so this is for refusals too.
+func awaitBody(w http.ResponseWriter, r *http.Request, limit time.Duration) {
+	if limit > 0 && r.ContentLength != 0 {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(limit)) // a recorder in a test has none
+	}
+}
+
+// bodyRead lets the time after the body pass: net/http takes a deadline then
+// for a client that has gone.
+func bodyRead(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
+}
+
+// refusedWait is how long the body of a request may take that is refused
+// whatever it says.
+const refusedWait = time.Second
+
+// hurry is for such a request.
+func (c *config) hurry(w http.ResponseWriter, r *http.Request) {
+	limit := refusedWait
+	if c.readTimeout > 0 {
+		limit = min(limit, c.readTimeout)
+	}
+	awaitBody(w, r, limit)
+}
