@@ -64,48 +64,54 @@ func (m *Model) Generate(ctx context.Context, req tool.ModelRequest) (tool.Model
 	if req.Stream != nil {
 		complete = m.streamed
 	}
-	message, err := complete(ctx, params, req.Stream)
+	message, wrote, err := complete(ctx, params, req.Stream)
 	if err != nil {
 		return tool.ModelResponse{}, m.failed(ctx, err)
 	}
-	return m.response(ctx, message)
+	return m.response(ctx, message, wrote)
 }
 
 // once turns the SDK's own retries off.
 var once = option.WithMaxRetries(0)
 
-func (m *Model) whole(ctx context.Context, params anthropic.MessageNewParams, _ func(string) error) (*anthropic.Message, error) {
-	return m.client.Messages.New(ctx, params, once)
+func (m *Model) whole(ctx context.Context, params anthropic.MessageNewParams, _ func(string) error) (*anthropic.Message, written, error) {
+	message, err := m.client.Messages.New(ctx, params, once)
+	return message, nil, err
 }
 
-func (m *Model) streamed(ctx context.Context, params anthropic.MessageNewParams, read func(string) error) (*anthropic.Message, error) {
+func (m *Model) streamed(ctx context.Context, params anthropic.MessageNewParams, read func(string) error) (*anthropic.Message, written, error) {
 	stream := m.client.Messages.NewStreaming(ctx, params, once)
 	defer func() { _ = stream.Close() }()
 	var all anthropic.Message
+	wrote := written{}
 	ended := false
 	for stream.Next() {
 		event := stream.Current()
 		if err := all.Accumulate(event); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		ended = ended || event.Type == "message_stop"
-		if event.Type != "content_block_delta" || event.Delta.Text == "" {
+		if event.Type != "content_block_delta" {
+			continue
+		}
+		wrote[event.Index] += event.Delta.PartialJSON
+		if event.Delta.Text == "" {
 			continue
 		}
 		if err := read(event.Delta.Text); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if err := stream.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !ended {
-		return nil, errCutOff
+		return nil, nil, errCutOff
 	}
-	return &all, nil
+	return &all, wrote, nil
 }
 
-func (m *Model) response(ctx context.Context, msg *anthropic.Message) (tool.ModelResponse, error) {
+func (m *Model) response(ctx context.Context, msg *anthropic.Message, wrote written) (tool.ModelResponse, error) {
 	if msg.StopReason == anthropic.StopReasonRefusal {
 		return tool.ModelResponse{}, m.failed(ctx, refused(msg))
 	}
@@ -116,19 +122,20 @@ func (m *Model) response(ctx context.Context, msg *anthropic.Message) (tool.Mode
 		Usage: tool.Usage{InputTokens: msg.Usage.InputTokens, OutputTokens: msg.Usage.OutputTokens},
 	}
 	var text strings.Builder
-	whole := true // its arguments can be sent back
-	for _, block := range msg.Content {
+	for i, block := range msg.Content {
 		switch block.Type {
 		case "text":
 			text.WriteString(block.Text)
 		case "tool_use":
-			res.Calls = append(res.Calls, tool.Call{ID: block.ID, Name: block.Name, Args: block.Input})
-			whole = whole && json.Valid(block.Input)
+			full := i == len(msg.Content)-1 && outOfRoom(msg.StopReason)
+			res.Calls = append(res.Calls, tool.Call{
+				ID: block.ID, Name: block.Name, Args: wrote.arguments(int64(i), block.Input, full),
+			})
 		}
 	}
 	res.Text = text.String()
-	if whole && len(msg.Content) > 0 {
-		res.Raw = msg.ToParam()
+	if len(msg.Content) > 0 {
+		res.Raw = msg.ToParam() // of arguments that are no JSON it has none
 	}
 	return res, nil
 }

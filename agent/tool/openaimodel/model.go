@@ -105,10 +105,12 @@ func (m *Model) response(ctx context.Context, c *openai.ChatCompletion) (tool.Mo
 		Text:  choice.Message.Content + choice.Message.Refusal,
 		Usage: tool.Usage{InputTokens: c.Usage.PromptTokens, OutputTokens: c.Usage.CompletionTokens},
 	}
-	for _, call := range choice.Message.ToolCalls {
-		res.Calls = append(res.Calls, tool.Call{
-			ID: call.ID, Name: call.Function.Name, Args: json.RawMessage(call.Function.Arguments),
-		})
+	for i, call := range choice.Message.ToolCalls {
+		args := call.Function.Arguments
+		if args == "" && choice.FinishReason == "length" && i == len(choice.Message.ToolCalls)-1 {
+			args = "{" // they were not written any more, which is not to be taken for none
+		}
+		res.Calls = append(res.Calls, tool.Call{ID: call.ID, Name: call.Function.Name, Args: json.RawMessage(args)})
 	}
 	return res, nil
 }
