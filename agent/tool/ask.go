@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -17,7 +18,9 @@ type run struct {
 	*Loop
 	answer *Answer
 	writer *stream.Writer // nil where nobody reads along
-	wrote  bool           // a text was written in this run; a voice's lock guards it
+
+	mu    sync.Mutex
+	wrote bool // a text was written in this run
 }
 
 func (r *run) say(m Message) { r.answer.Messages = append(r.answer.Messages, m) }
@@ -87,41 +90,75 @@ func (r *run) once(ctx context.Context, said *voice) (ModelResponse, error) {
 		defer cancel()
 	}
 	req := ModelRequest{System: r.system, Messages: slices.Clip(r.answer.Messages), Tools: slices.Clip(r.specs)}
+	one := attempt{voice: said}
 	if r.writer != nil {
-		req.Stream = said.write
+		req.Stream = one.write
 	}
-	res, err := r.model.Generate(call, req)
-	late := err != nil && call.Err() != nil && ctx.Err() == nil
-	if late && errcode.TableFrom(ctx).Classify(err).Code != errcode.UpstreamTimeout {
-		err = fmt.Errorf("the model gave no answer within %v: %w", r.timeout, context.DeadlineExceeded)
+	o := apart(call, errModelExited, func() (ModelResponse, error) { return r.model.Generate(call, req) })
+	one.end()
+	late := o.err != nil && call.Err() != nil && ctx.Err() == nil
+	if late && errcode.TableFrom(ctx).Classify(o.err).Code != errcode.UpstreamTimeout {
+		o.err = fmt.Errorf("the model gave no answer within %v: %w", r.timeout, context.DeadlineExceeded)
 	}
-	return res, err
+	return o.out, o.err
+}
+
+// errModelExited is the error of a model that ended its goroutine.
+var errModelExited = errcode.New(errcode.Internal, "model_exited",
+	errcode.Message("A model stopped without returning."))
+
+// errLate is what a model is told that writes after its call has ended.
+var errLate = errors.New("tool loop: the call of the model has ended")
+
+// attempt is one call of the model for a voice. What is written after it is
+// refused, for it would stand within a later text.
+type attempt struct {
+	*voice
+	over bool // the run's lock guards it
+}
+
+func (a *attempt) write(text string) error {
+	a.run.mu.Lock()
+	defer a.run.mu.Unlock()
+	if a.over {
+		return errLate
+	}
+	return a.voice.writeLocked(text)
+}
+
+func (a *attempt) end() {
+	a.run.mu.Lock()
+	defer a.run.mu.Unlock()
+	a.over = true
 }
 
 // voice writes the text of one answer. Whatever goroutine a model calls it from,
-// and whenever, it is safe.
+// and whenever, it is safe; the run's lock guards it.
 type voice struct {
 	run *run
-	mu  sync.Mutex
 	any bool // something was written
 	err error
 }
 
 func (v *voice) heard() bool {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	v.run.mu.Lock()
+	defer v.run.mu.Unlock()
 	return v.any
 }
 
 func (v *voice) failure() error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	v.run.mu.Lock()
+	defer v.run.mu.Unlock()
 	return v.err
 }
 
 func (v *voice) write(text string) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
+	v.run.mu.Lock()
+	defer v.run.mu.Unlock()
+	return v.writeLocked(text)
+}
+
+func (v *voice) writeLocked(text string) error {
 	if text == "" || v.err != nil {
 		return v.err
 	}

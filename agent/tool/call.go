@@ -13,8 +13,8 @@ import (
 )
 
 // outcome is what a call came to.
-type outcome struct {
-	out Output
+type outcome[T any] struct {
+	out T
 	err error
 }
 
@@ -49,33 +49,38 @@ func rateLimited(ctx context.Context, err error) bool {
 	return errcode.TableFrom(ctx).Classify(err).Code == errcode.RateLimited
 }
 
-// exited is the outcome of a tool that ended its goroutine.
-var exited = outcome{err: errcode.New(errcode.Internal, "tool_exited",
-	errcode.Message("A tool stopped without returning."))}
+// errExited is the error of a tool that ended its goroutine.
+var errExited = errcode.New(errcode.Internal, "tool_exited", errcode.Message("A tool stopped without returning."))
 
-// once calls the tool in a goroutine of its own, so that whatever it does (it
-// panics, exits, never returns) the call ends in time.
-func (g *guarded) once(ctx context.Context, args json.RawMessage) outcome {
+// once calls the tool within its time.
+func (g *guarded) once(ctx context.Context, args json.RawMessage) outcome[Output] {
 	call, cancel := g.bounded(ctx)
 	defer cancel()
-	done := make(chan outcome, 1)
+	return g.timely(ctx, call, apart(call, errExited, func() (Output, error) { return g.tool.Call(call, args) }))
+}
+
+// apart calls f in a goroutine of its own, so that whatever it does (it panics,
+// exits, never returns) it ends in time: what does not listen to ctx is left
+// behind. The error exited is for what ended its goroutine.
+func apart[T any](ctx context.Context, exited error, f func() (T, error)) outcome[T] {
+	done := make(chan outcome[T], 1)
 	go func() {
-		o := exited
+		o := outcome[T]{err: exited}
 		defer func() {
 			if v := recover(); v != nil {
-				o = outcome{err: errcode.NewPanicError(v, debug.Stack())}
+				o = outcome[T]{err: errcode.NewPanicError(v, debug.Stack())}
 			}
 			done <- o
 		}()
 		makeRoom()
-		out, err := g.tool.Call(call, args)
-		o = outcome{out, err}
+		out, err := f()
+		o = outcome[T]{out, err}
 	}()
 	select {
 	case o := <-done:
-		return g.timely(ctx, call, o)
-	case <-call.Done():
-		return g.timely(ctx, call, late(call, done))
+		return o
+	case <-ctx.Done():
+		return late(ctx, done)
 	}
 }
 
@@ -100,23 +105,23 @@ func (g *guarded) bounded(ctx context.Context) (context.Context, context.CancelF
 // left behind.
 const grace = time.Second
 
-// late waits a little for a tool whose time is over.
-func late(call context.Context, done <-chan outcome) outcome {
+// late waits a little for a call whose time is over.
+func late[T any](call context.Context, done <-chan outcome[T]) outcome[T] {
 	t := time.NewTimer(grace)
 	defer t.Stop()
 	select {
 	case o := <-done:
 		return o
 	case <-t.C:
-		return outcome{err: context.Cause(call)}
+		return outcome[T]{err: context.Cause(call)}
 	}
 }
 
 // timely makes whatever failed because the call's time was over a timeout.
-func (g *guarded) timely(ctx, call context.Context, o outcome) outcome {
+func (g *guarded) timely(ctx, call context.Context, o outcome[Output]) outcome[Output] {
 	if o.err == nil || call.Err() == nil || ctx.Err() != nil {
 		return o
 	}
-	return outcome{err: fmt.Errorf("tool %s gave no answer within %v: %w",
+	return outcome[Output]{err: fmt.Errorf("tool %s gave no answer within %v: %w",
 		line(g.spec.Name), g.timeout, context.DeadlineExceeded)}
 }

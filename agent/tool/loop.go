@@ -89,13 +89,13 @@ type Answer struct {
 // errcode.MaxToolIterationsError, a question of a tool (package hitl), the error of
 // the writer, and the cause of ctx. When one call fails, the others are cancelled;
 // Run returns when all have ended, with the first failure in the order of the
-// calls, or else the first question. After the answer to a question the handler
+// calls, or else the questions joined, of which the first is asked. After the answer to a question the handler
 // runs again from its start, and so does the conversation.
 func (l *Loop) Run(ctx context.Context, messages ...Message) (*Answer, error) {
 	if !runscope.In(ctx) {
 		ctx = WithRequest(ctx)
 	}
-	r := run{Loop: l, answer: &Answer{Messages: slices.Clone(messages)}}
+	r := &run{Loop: l, answer: &Answer{Messages: slices.Clone(messages)}}
 	if !l.silent {
 		r.writer, _ = stream.FromContext(ctx)
 	}
@@ -120,11 +120,16 @@ func (l *Loop) Run(ctx context.Context, messages ...Message) (*Answer, error) {
 	return nil, &errcode.MaxToolIterationsError{Limit: l.iterations}
 }
 
-// Stream is Run for the text of a request, and an agent's Stream function:
+// Stream is Run for the text of the message that began the task, and an agent's
+// Stream function:
 //
 //	agent.New("bank", agent.Stream(loop.Stream))
+//
+// A message that answers a tool's question is for that tool: the conversation
+// begins from the same text again.
 func (l *Loop) Stream(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
-	a, err := l.Run(stream.NewContext(ctx, w), UserText(req.Text()))
+	began := agent.NewRequest(agent.RequestInfo{Message: req.Original()})
+	a, err := l.Run(stream.NewContext(ctx, w), UserText(began.Text()))
 	if err != nil {
 		return nil, err
 	}

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -258,6 +260,19 @@ func TestModelFails(t *testing.T) {
 	}
 }
 
+// collected is the text that a run wrote.
+type collected struct {
+	keep
+	strings.Builder
+}
+
+func (c *collected) Chunk(chunk stream.Chunk) error {
+	for _, p := range chunk.Parts {
+		c.WriteString(p.Text())
+	}
+	return nil
+}
+
 type keep struct{}
 
 func (keep) Chunk(stream.Chunk) error { return nil }
@@ -390,4 +405,113 @@ func TestNewLoopRefuses(t *testing.T) {
 			t.Errorf("got %v, want %q in it", err, want)
 		}
 	}
+}
+
+// TestAnswerIsNotTheRequest: after a tool's question the model reads what the user
+// asked for, not the answer, which is for the tool.
+func TestAnswerIsNotTheRequest(t *testing.T) {
+	t.Parallel()
+	book := tool.Func("book", "", func(ctx context.Context, in account) (string, error) {
+		seat, err := hitl.Ask[string](ctx, "seat", "Which seat?")
+		return in.ID + " in " + seat, err
+	})
+	m := model(func(_ context.Context, req tool.ModelRequest) (tool.ModelResponse, error) {
+		if last := req.Messages[len(req.Messages)-1]; last.Role == tool.ToolResults {
+			return says(req.Messages[0].Text + ": " + last.Results[0].Text), nil
+		}
+		args, err := json.Marshal(account{ID: req.Messages[0].Text})
+		return calls("book " + string(args)), err
+	})
+	asked := executortest.Run(t, agent.New("a", agent.Stream(loop(t, m, []tool.Tool{book}).Stream)), "train 7")
+	asked.AssertInputRequired(t, "Which seat?")
+	asked.Reply(t, "12A").AssertText(t, "train 7: train 7 in 12A")
+}
+
+// TestAllQuestionsOfARoundAreKept: one is asked, the memos of all survive.
+func TestAllQuestionsOfARoundAreKept(t *testing.T) {
+	t.Parallel()
+	ask := func(id string) tool.Tool {
+		return named(id, func(context.Context) (string, error) {
+			return "", hitl.InputRequired(id+"?", hitl.ID(id), hitl.Memo(map[string]any{"of": id}))
+		})
+	}
+	_, err := loop(t, script(calls("one", "two")), []tool.Tool{ask("one"), ask("two")}).Run(t.Context(), tool.UserText("x"))
+	if i := hitl.Find(err); i == nil || i.ID() != "one" {
+		t.Fatalf("got %v", err)
+	}
+	want := map[string]any{"one": map[string]any{"of": "one"}, "two": map[string]any{"of": "two"}}
+	if diff := cmp.Diff(want, hitl.Memos(err)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestDeafModel: one that ignores its context is left behind in time, and what it
+// says later is refused.
+func TestDeafModel(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var texts collected
+		late := make(chan error, 1)
+		var asked atomic.Int32
+		deaf := model(func(_ context.Context, req tool.ModelRequest) (tool.ModelResponse, error) {
+			if asked.Add(1) > 1 {
+				return says("in time"), nil
+			}
+			time.Sleep(time.Hour)
+			late <- req.Stream("late")
+			return says("late"), nil
+		})
+		begin := time.Now()
+		w, control := stream.New(&texts)
+		ctx := stream.NewContext(t.Context(), w)
+		a, err := loop(t, deaf, nil, tool.ModelTimeout(time.Second)).Run(ctx, tool.UserText("x"))
+		if err != nil || a.Text != "in time" || time.Since(begin) > time.Minute {
+			t.Errorf("got %v, %v after %v", a, err, time.Since(begin))
+		}
+		if err := <-late; err == nil {
+			t.Error("a late text was taken")
+		}
+		control.Close()
+		if texts.String() != "in time" {
+			t.Errorf("streamed %q", texts.String())
+		}
+	})
+}
+
+// TestModelDoesItsWorst: a model that panics or exits fails the run, no more.
+func TestModelDoesItsWorst(t *testing.T) {
+	t.Parallel()
+	for name, worst := range map[string]func(){"panics": func() { panic("m") }, "exits": runtime.Goexit} {
+		m := model(func(context.Context, tool.ModelRequest) (tool.ModelResponse, error) { worst(); return says("?"), nil })
+		_, err := loop(t, m, nil).Run(t.Context(), tool.UserText("x"))
+		var e *errcode.Error
+		if !errors.As(err, &e) || e.Code() != errcode.Internal {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// TestLateGoroutineOfAModel: one that streams on after the answer, from another
+// goroutine, while the next round writes (-race).
+func TestLateGoroutineOfAModel(t *testing.T) {
+	t.Parallel()
+	var texts collected
+	var late sync.WaitGroup
+	m := model(func(_ context.Context, req tool.ModelRequest) (tool.ModelResponse, error) {
+		late.Go(func() {
+			for range 100 {
+				_ = req.Stream("x")
+			}
+		})
+		if len(req.Messages) > 1 {
+			return says("done"), nil
+		}
+		return calls("nothing"), nil
+	})
+	w, _ := stream.New(&texts)
+	ctx := stream.NewContext(t.Context(), w)
+	if _, err := loop(t, m, nil).Run(ctx, tool.UserText("x")); err != nil {
+		t.Error(err)
+	}
+	late.Wait()
 }

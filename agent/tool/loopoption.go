@@ -58,7 +58,7 @@ func Parallel(n int) LoopOption {
 }
 
 // ModelTimeout is how long one call of the model may take, each attempt by
-// itself. Default, and 0: no limit but that of the context; negative is invalid.
+// itself. A model that does not listen is left behind, as a tool is. Default, and 0: no limit but that of the context; negative is invalid.
 func ModelTimeout(d time.Duration) LoopOption {
 	return LoopOption{func(s *loopSettings) error {
 		s.timeout = d

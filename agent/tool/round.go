@@ -39,19 +39,20 @@ func (l *Loop) callAll(ctx context.Context, calls []Call) ([]CallResult, error) 
 }
 
 // first is the failure to return: that of the first call that was not cancelled
-// for another's, or else the first question.
+// for another's, or else all questions. The first of these is asked, and what the
+// others remember is kept (see hitl.Memos).
 func first(errs []error) error {
-	var question error
+	var questions []error
 	for _, err := range errs {
 		switch {
 		case err == nil || errors.Is(err, errSibling):
 		case hitl.Find(err) == nil:
 			return err
-		case question == nil:
-			question = err
+		default:
+			questions = append(questions, err)
 		}
 	}
-	return question
+	return errors.Join(questions...)
 }
 
 func (l *Loop) callOne(ctx context.Context, c Call) (CallResult, error) {
