@@ -68,7 +68,7 @@ func guard(t Tool, s guardSettings) (*guarded, error) {
 	}
 	source := sourceOf(t, spec.Name)
 	return &guarded{
-		guardSettings: s, tool: t, spec: spec, checker: c, source: source, key: strikeKey{source},
+		guardSettings: s, tool: t, spec: spec, checker: c, source: source, key: keyOf(t, source, spec.Name),
 		unavailable: fmt.Sprintf("Upstream tool '%s' temporarily unavailable. Retry may succeed.", line(spec.Name)),
 	}, nil
 }
@@ -97,7 +97,7 @@ type guarded struct {
 	spec        Spec
 	checker     checker
 	source      string
-	key         any // of its strikes
+	key         strikeKey
 	unavailable string
 }
 
@@ -117,17 +117,18 @@ func (g *guarded) Call(ctx context.Context, args json.RawMessage) (Output, error
 		return Output{Text: fault, IsError: true}, nil
 	}
 	s := strikesIn(ctx, g.key, g.strikes)
-	if err := s.take(ctx); err != nil {
+	p, err := s.take(ctx)
+	if err != nil {
 		if ctx.Err() != nil {
 			return Output{}, g.stopped(ctx)
 		}
 		return Output{}, err
 	}
-	out, err := g.patiently(ctx, args)
+	out, err := g.patiently(context.WithValue(ctx, within{s}, p), args)
 	if err != nil {
-		return g.failed(ctx, s, err)
+		return g.failed(ctx, turn{s, p}, err)
 	}
-	s.give()
+	s.give(p)
 	return g.presentable(out), nil
 }
 
@@ -141,7 +142,7 @@ func (g *guarded) presentable(out Output) Output {
 }
 
 // failed decides who deals with the failure of a call.
-func (g *guarded) failed(ctx context.Context, s *strikes, err error) (Output, error) {
+func (g *guarded) failed(ctx context.Context, s turn, err error) (Output, error) {
 	if told, ok := errtree.As[*resultError](err); ok && ctx.Err() == nil {
 		s.give()
 		return g.presentable(Output{Text: errtree.Text(told), IsError: true}), nil
@@ -173,7 +174,7 @@ func isStrike(c errcode.Class) bool {
 }
 
 // strike counts a failure. Below the limit the model may try again.
-func (g *guarded) strike(s *strikes, table *errcode.Table, code errcode.Code, err error) (Output, error) {
+func (g *guarded) strike(s turn, table *errcode.Table, code errcode.Code, err error) (Output, error) {
 	out, final := s.strike(func(failures int) error {
 		if _, named := errtree.As[*errcode.ComponentInvokeError](err); !named && code == errcode.UpstreamUnavailable {
 			err = &errcode.ComponentInvokeError{Component: g.spec.Name, Err: err}

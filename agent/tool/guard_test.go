@@ -365,3 +365,63 @@ func TestOddTool(t *testing.T) {
 	_, err = g.Call(ctx, nil)
 	expectEscape(t, err, errcode.UpstreamUnavailable, "connection_refused", "internal:a_b", 1)
 }
+
+// TestToolsOfOneSourceCountForThemselves: the failures of one are not the other's,
+// neither are those of a namesake in another toolset.
+func TestToolsOfOneSourceCountForThemselves(t *testing.T) {
+	t.Parallel()
+	down := func(context.Context, empty) (string, error) {
+		return "", &errcode.ComponentInvokeError{Component: "db"}
+	}
+	made := func(name string) tool.Tool {
+		return guard(t, tool.Func(name, "", down, tool.FuncSource("db:ledger")))
+	}
+	debit, ctx := made("debit"), request(t)
+	for range 3 {
+		_, _ = debit.Call(ctx, nil)
+	}
+	if _, err := debit.Call(ctx, nil); err == nil {
+		t.Fatal("the third failure did not escape")
+	}
+	for what, other := range map[string]tool.Tool{"credit": made("credit"), "debit": made("debit")} {
+		if out, err := other.Call(ctx, nil); err != nil || out.Text != fmt.Sprintf(unavailable, what) {
+			t.Errorf("%s: got %v, %v", what, out, err)
+		}
+	}
+}
+
+// TestToolThatCallsItself: it does not wait for the permits that it holds itself,
+// and its failures count all the same.
+func TestToolThatCallsItself(t *testing.T) {
+	t.Parallel()
+	type deep struct {
+		N int `json:"n"`
+	}
+	for _, limit := range []int{1, 3} {
+		for _, fails := range []bool{false, true} {
+			var itself tool.Tool
+			leaves := 0
+			itself = guard(t, tool.Func("itself", "", func(ctx context.Context, in deep) (string, error) {
+				if in.N == 0 {
+					leaves++
+					if fails {
+						return "", &errcode.ComponentInvokeError{Component: "x"}
+					}
+					return "leaf", nil
+				}
+				out, err := itself.Call(ctx, fmt.Appendf(nil, `{"n":%d}`, in.N-1))
+				return "up " + out.Text, err
+			}), tool.Strikes(limit))
+			ctx := request(t)
+			for range 5 {
+				out, err := itself.Call(ctx, []byte(`{"n":4}`))
+				if !fails && (err != nil || out.Text != "up up up up leaf") {
+					t.Errorf("limit %d: got %v, %v", limit, out, err)
+				}
+			}
+			if _, err := itself.Call(ctx, []byte(`{"n":4}`)); fails && (err == nil || leaves > limit) {
+				t.Errorf("limit %d: got %v after %d failures", limit, err, leaves)
+			}
+		}
+	}
+}

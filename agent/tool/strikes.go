@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"reflect"
 	"sync"
 
 	"github.com/a2aexec/a2aexec/internal/runscope"
@@ -13,8 +14,23 @@ import (
 // forgets a failure at once.
 func WithRequest(ctx context.Context) context.Context { return runscope.New(ctx) }
 
-// strikeKey finds a tool's strikes in the scope of a run, by the tool's source.
-type strikeKey struct{ source string }
+// strikeKey finds a tool's strikes in the scope of a run. A source may be shared
+// by several tools, and a name by those of several toolsets.
+type strikeKey struct {
+	source, name string
+	owner        any
+}
+
+// keyOf tells a tool from every other, and finds it again when it is guarded twice.
+func keyOf(t Tool, source, name string) strikeKey {
+	k := strikeKey{source: source, name: name}
+	if b, ok := t.(*mcpTool); ok {
+		k.owner = b.server // lists its tools anew each time
+	} else if reflect.ValueOf(t).Comparable() {
+		k.owner = t
+	}
+	return k
+}
 
 // strikes is how often one tool failed in one run. A call holds a permit while it
 // runs; a failure keeps it for ever. So there are never more calls at once than
@@ -32,19 +48,49 @@ func strikesIn(ctx context.Context, key any, limit int) *strikes {
 	return runscope.Value(ctx, key, func() *strikes { return &strikes{limit: limit} })
 }
 
+// permit is one call's leave to run. While the call waits for another call of the
+// same tool, which it made itself, that one may run on its permit.
+type permit struct {
+	parent   *permit // nil where the tool was not called by itself
+	borrowed bool    // it is the parent's, not one of its own
+	lent     bool
+	spent    bool // a failed call that had borrowed it has kept it
+}
+
+// turn is a call that holds a permit.
+type turn struct {
+	of *strikes
+	p  *permit
+}
+
+func (t turn) give() { t.of.give(t.p) }
+
+func (t turn) strike(final func(failures int) error) (out bool, err error) {
+	return t.of.strike(t.p, final)
+}
+
+// within marks a context with the permit that its call runs on.
+type within struct{ of *strikes }
+
 // take waits for a permit. It returns the error of the tool's last failure
 // when there are no more, and the cause of ctx when that is done first.
-func (s *strikes) take(ctx context.Context) error {
+func (s *strikes) take(ctx context.Context) (*permit, error) {
+	parent, _ := ctx.Value(within{s}).(*permit)
+	p := &permit{parent: parent}
 	for {
 		s.mu.Lock()
-		if s.failed >= s.limit {
+		switch {
+		case s.failed >= s.limit:
 			defer s.mu.Unlock()
-			return s.last
-		}
-		if s.held+s.failed < s.limit {
+			return nil, s.last
+		case s.held+s.failed < s.limit:
 			s.held++
 			s.mu.Unlock()
-			return nil
+			return p, nil
+		case parent != nil && !parent.lent && !parent.spent:
+			p.borrowed, parent.lent = true, true
+			s.mu.Unlock()
+			return p, nil
 		}
 		if s.change == nil {
 			s.change = make(chan struct{})
@@ -54,30 +100,49 @@ func (s *strikes) take(ctx context.Context) error {
 		select {
 		case <-change:
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return nil, context.Cause(ctx)
 		}
 	}
 }
 
 // give returns the permit of a call that did not fail.
-func (s *strikes) give() {
+func (s *strikes) give(p *permit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held--
+	s.release(p)
 	s.tell()
 }
 
-// strike keeps the permit of a call that failed. When it was the last, out is
-// true and final makes the error that every later call gets.
-func (s *strikes) strike(final func(failures int) error) (out bool, err error) {
+// release ends a call. The caller holds the lock.
+func (s *strikes) release(p *permit) {
+	switch {
+	case p.borrowed:
+		p.parent.lent = false
+	case !p.spent:
+		s.held--
+	}
+}
+
+// strike keeps the permit of a call that failed, its lender's too. When it was the
+// last, out is true and final makes the error that every later call gets.
+func (s *strikes) strike(p *permit, final func(failures int) error) (out bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.held--
+	s.release(p)
+	for lender := p; lender.borrowed; {
+		if lender = lender.parent; !lender.borrowed && !lender.spent {
+			lender.spent = true
+			s.held--
+		}
+	}
 	s.failed++
 	if s.failed < s.limit {
+		s.tell()
 		return false, nil
 	}
-	s.last = final(s.failed)
+	if s.last == nil {
+		s.last = final(s.failed)
+	}
 	s.tell()
 	return true, s.last
 }
