@@ -3,13 +3,12 @@ package tool
 import (
 	"context"
 	"errors"
-	"io"
-	"net/http"
+	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/hitl"
@@ -40,9 +39,44 @@ func explain(component string, err error) error {
 		return &errcode.ComponentInvokeError{Component: component, Err: e}
 	}
 	if e, ok := errtree.As[*jsonrpc.Error](err); ok && !ofTransport(e) {
-		return e
+		return answered(component, e)
 	}
 	return &errcode.ComponentInvokeError{Component: component, Err: &transportError{err}}
+}
+
+// The codes with which servers say that something failed which was no fault of the call's.
+const (
+	codeFailed   = -32000
+	codeTimedOut = -32001
+	codeInternal = -32603
+	codeArgument = -32602
+)
+
+// answered makes an error of what the server answered.
+func answered(component string, e *jsonrpc.Error) error {
+	switch e.Code {
+	case codeFailed, codeInternal:
+		return &errcode.ComponentInvokeError{Component: component, Err: &transportError{e}}
+	case codeTimedOut:
+		return fmt.Errorf("%s: %w: %w", component, context.DeadlineExceeded, &transportError{e})
+	case codeArgument:
+		return errcode.New(errcode.InvalidInput, "tool_arguments_refused",
+			errcode.Message(refusal(component, e.Message)), errcode.Cause(e))
+	}
+	return e
+}
+
+// inner matches what is of a server's inside: paths, addresses, what follows them.
+var inner = regexp.MustCompile(`(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]{1,2}[^\s"',;()\[\]]+`)
+
+// refusal is what the model may read of a server's word on the arguments: its
+// first line, without credentials and paths.
+func refusal(component, text string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	if first = line(inner.ReplaceAllString(first, "…")); first != "" {
+		return first
+	}
+	return fmt.Sprintf("The tool '%s' refused the arguments.", line(component[strings.LastIndex(component, "/")+1:]))
 }
 
 func ofTransport(e *jsonrpc.Error) bool {
@@ -57,59 +91,3 @@ func (e *transportError) Error() string { return errtree.Text(e.err) }
 
 // Is finds what errors.Is would find in the error.
 func (e *transportError) Is(target error) bool { return errors.Is(e.err, target) }
-
-// telling makes an HTTP transport tell the status of an answer that is a
-// failure, and the delay it asks for: the library keeps neither.
-func telling(t mcp.Transport) mcp.Transport {
-	h, ok := t.(*mcp.StreamableClientTransport)
-	if !ok {
-		return t
-	}
-	client := http.Client{}
-	if h.HTTPClient != nil {
-		client = *h.HTTPClient
-	}
-	base := client.Transport
-	if base == nil {
-		base = http.DefaultTransport
-	}
-	client.Transport = statuses{base, h.OAuthHandler != nil}
-	told := *h
-	told.HTTPClient = &client
-	return &told
-}
-
-// statuses makes answers with an error status into errors, but for those that
-// the library has a use for.
-type statuses struct {
-	base  http.RoundTripper
-	oauth bool
-}
-
-// RoundTrip implements http.RoundTripper.
-func (s statuses) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, err := s.base.RoundTrip(req)
-	if err != nil || s.useful(req, res) {
-		return res, err
-	}
-	_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection can be used again
-	_ = res.Body.Close()
-	return nil, &errcode.HTTPStatusError{
-		StatusCode: res.StatusCode, Header: res.Header, Method: req.Method, URL: req.URL.Redacted(),
-	}
-}
-
-func (s statuses) useful(req *http.Request, res *http.Response) bool {
-	switch code := res.StatusCode; {
-	case code < http.StatusBadRequest, req.Method != http.MethodPost:
-		return true
-	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		return s.oauth
-	case code == http.StatusTooManyRequests, code >= http.StatusInternalServerError:
-		return false
-	case code == http.StatusNotFound && req.Header.Get("Mcp-Session-Id") != "":
-		return true // the session is gone
-	default: // the server may say more, as JSON-RPC
-		return strings.HasPrefix(res.Header.Get("Content-Type"), "application/json")
-	}
-}

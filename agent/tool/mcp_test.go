@@ -383,15 +383,19 @@ func TestUnauthorized(t *testing.T) {
 	}
 }
 
-// TestServerRestarted: a server that has forgotten the session gets a new one,
-// and the call is made, for nothing was done.
+// TestServerRestarted: a server that has forgotten the session was called all the
+// same, which is a strike; the next call has a new session.
 func TestServerRestarted(t *testing.T) {
 	t.Parallel()
 	o := newHTTP(t)
 	balance := guardedTool(t, o.Server, "balance")
 	serve := mcpOverHTTP(t, nil)
 	o.all.Store(&serve)
-	if out, err := balance.Call(request(t), json.RawMessage(anAccount)); err != nil || out.IsError {
+	ctx := request(t)
+	if out, err := balance.Call(ctx, json.RawMessage(anAccount)); err != nil || out.Text != fmt.Sprintf(unavailable, "balance") {
+		t.Errorf("got %+v, %v", out, err)
+	}
+	if out, err := balance.Call(ctx, json.RawMessage(anAccount)); err != nil || out.IsError {
 		t.Errorf("got %+v, %v", out, err)
 	}
 }

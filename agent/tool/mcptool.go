@@ -44,6 +44,11 @@ func (t *mcpTool) Call(ctx context.Context, args json.RawMessage) (Output, error
 	ctx = context.WithValue(ctx, callingKey{}, calling{t.spec.Name, args})
 	var res *mcp.CallToolResult
 	err := t.server.with(ctx, func(ctx context.Context, session *mcp.ClientSession) (err error) {
+		defer func() { // the library does on some answers that are rubbish
+			if v := recover(); v != nil {
+				err = fmt.Errorf("the MCP library panicked: %v", v)
+			}
+		}()
 		res, err = session.CallTool(ctx, &mcp.CallToolParams{Name: t.spec.Name, Arguments: args})
 		return err
 	})

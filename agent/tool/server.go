@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -33,6 +34,12 @@ func KeepAlive(d time.Duration) ServerOption {
 	return ServerOption{func(s *Server) { s.keepAlive = d }}
 }
 
+// MaxBytes is how large one message of a server over HTTP may be; a larger one
+// is a failure of the call that it was for. Default 16 MiB; 0 and less are no limit.
+func MaxBytes(n int64) ServerOption {
+	return ServerOption{func(s *Server) { s.maxBytes = n }}
+}
+
 // Server is a connection to an MCP server, made when it is first needed and
 // again when it broke. Any number of requests may share one; it is safe for
 // concurrent use. Close it when it is no longer needed.
@@ -46,6 +53,7 @@ type Server struct {
 	dial           Dial
 	connectTimeout time.Duration
 	keepAlive      time.Duration
+	maxBytes       int64
 	client         *mcp.Client
 
 	life context.Context //nolint:containedctx // the life of the connections, not of a call
@@ -60,22 +68,63 @@ type Server struct {
 type link struct {
 	ready   chan struct{} // closed when session or err is set
 	session *mcp.ClientSession
-	conn    mcp.Connection // below the session
+	conn    *holder // below the session
 	err     error
 
 	life     context.Context //nolint:containedctx // done when a new one is needed
 	breakOff context.CancelFunc
 	calls    context.Context //nolint:containedctx // done when its calls are given up
 	giveUp   context.CancelFunc
+
+	mu      sync.Mutex
+	running int           // calls that may still end by themselves
+	idle    chan struct{} // closed when it is retired and no such call is left
 }
 
 // errBroken is the error of a call whose connection was given up while it ran.
 var errBroken = errors.New("the connection was closed while the call ran")
 
+// errRetired is the error of a call that came too late for a connection.
+var errRetired = errors.New("the connection is no longer used")
+
+// enter counts a call in, unless the connection is retired.
+func (l *link) enter() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.life.Err() != nil {
+		return false
+	}
+	l.running++
+	return true
+}
+
+func (l *link) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.running--; l.running == 0 && l.life.Err() != nil {
+		close(l.idle)
+	}
+}
+
+// retire has later calls make a new connection. The calls that run may end.
+func (l *link) retire() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.life.Err() == nil && l.running == 0 {
+		close(l.idle)
+	}
+	l.breakOff()
+}
+
 // use calls f with the session. When the connection is given up, the call is
 // cancelled. A call that does not end with its context (a child process that reads
-// nothing blocks the writer) shows that the connection is of no use any more.
+// nothing blocks the writer) shows that the connection is of no use for later ones.
 func (l *link) use(ctx context.Context, f func(context.Context, *mcp.ClientSession) error) error {
+	if !l.enter() {
+		return errRetired
+	}
+	leave := sync.OnceFunc(l.leave)
+	defer leave()
 	call, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(l.calls, cancel)() //nolint:contextcheck // the connection's life, beside that of the call
@@ -85,7 +134,8 @@ func (l *link) use(ctx context.Context, f func(context.Context, *mcp.ClientSessi
 		select {
 		case <-ended:
 		case <-time.After(grace / 2):
-			l.breakOff()
+			l.retire()
+			leave()
 		}
 	})()
 	err := f(call, l.session)
@@ -99,7 +149,7 @@ func (l *link) use(ctx context.Context, f func(context.Context, *mcp.ClientSessi
 // failures, which come from mcp:NAME/TOOL. Nothing is connected yet, so a server that is
 // down fails the first use, not this.
 func NewServer(name string, dial Dial, opts ...ServerOption) *Server {
-	s := &Server{name: name, dial: dial, connectTimeout: 30 * time.Second}
+	s := &Server{name: name, dial: dial, connectTimeout: 30 * time.Second, maxBytes: 16 << 20}
 	for _, o := range opts {
 		if o.apply != nil {
 			o.apply(s)
@@ -130,11 +180,11 @@ func (s *Server) Close() error {
 func (s *Server) Tools(ctx context.Context) ([]Tool, error) {
 	var tools []Tool
 	err := s.with(ctx, func(ctx context.Context, session *mcp.ClientSession) error {
-		tools = nil
-		for t, err := range session.Tools(ctx, nil) {
-			if err != nil {
-				return err
-			}
+		listed, err := list(ctx, session)
+		if err != nil {
+			return err
+		}
+		for _, t := range listed {
 			bound, err := newMCPTool(s, t)
 			if err != nil {
 				return err
@@ -153,21 +203,54 @@ func (s *Server) Tools(ctx context.Context) ([]Tool, error) {
 	return nil, errcode.TableFrom(ctx).Convert(failed).With(errcode.Source("mcp:" + s.name))
 }
 
-// with calls use with a session. One that turns out to be gone is replaced once:
-// the server has forgotten it, or it broke before the call was written, so
-// nothing was done.
+// maxPages is how many pages a list of tools may have.
+const maxPages = 1000
+
+// list reads the pages of the list. One that a server begins again, or never
+// ends, is refused.
+func list(ctx context.Context, session *mcp.ClientSession) ([]*mcp.Tool, error) {
+	var tools []*mcp.Tool
+	cursors := map[string]bool{"": true}
+	for params := (&mcp.ListToolsParams{}); len(cursors) <= maxPages; {
+		res, err := session.ListTools(ctx, params)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range res.Tools {
+			if t == nil {
+				return nil, errors.New("list of tools: expected tools, got null")
+			}
+			tools = append(tools, t)
+		}
+		if params.Cursor = res.NextCursor; params.Cursor == "" {
+			return tools, nil
+		}
+		if cursors[params.Cursor] {
+			return nil, fmt.Errorf("list of tools: the cursor %.100q came twice", params.Cursor)
+		}
+		cursors[params.Cursor] = true
+	}
+	return nil, fmt.Errorf("list of tools: more than %d pages", maxPages)
+}
+
+// with calls use with a session. It is called again only when surely nothing was
+// written the first time, for the connection had ended before. A server that
+// has forgotten the session was asked all the same: that is a failure like any other,
+// and later calls get a new session.
 func (s *Server) with(ctx context.Context, use func(context.Context, *mcp.ClientSession) error) error {
 	for again := true; ; again = false {
 		l, err := s.connected(ctx)
 		if err != nil {
 			return err
 		}
-		err = l.use(ctx, use)
-		if !errors.Is(err, mcp.ErrSessionMissing) && !errors.Is(err, mcp.ErrConnectionClosed) {
-			return err
+		var written atomic.Bool
+		err = l.use(context.WithValue(ctx, writtenKey{}, &written), use)
+		ended := errors.Is(err, mcp.ErrConnectionClosed)
+		if ended || errors.Is(err, errForgotten) || errors.Is(err, mcp.ErrSessionMissing) {
+			l.retire()
 		}
-		l.breakOff()
-		if !again {
+		unsent := errors.Is(err, errRetired) || ended && l.conn.watched && !written.Load()
+		if !again || !unsent {
 			return err
 		}
 	}
@@ -199,8 +282,8 @@ func (s *Server) current() (*link, error) {
 	if s.link != nil && s.link.life.Err() == nil {
 		return s.link, nil
 	}
-	s.link = &link{ready: make(chan struct{})}
-	s.link.life, s.link.breakOff = context.WithCancel(s.life)
+	s.link = &link{ready: make(chan struct{}), idle: make(chan struct{})}
+	s.link.life, s.link.breakOff = context.WithCancel(context.WithoutCancel(s.life))
 	s.link.calls, s.link.giveUp = context.WithCancel(context.WithoutCancel(s.life))
 	s.work.Add(1)
 	go s.keep(s.link)
@@ -210,7 +293,7 @@ func (s *Server) current() (*link, error) {
 // keep makes a connection and closes it when it broke or is no longer wanted.
 func (s *Server) keep(l *link) {
 	defer s.work.Done()
-	defer l.breakOff()
+	defer l.retire()
 	l.session, l.conn, l.err = s.open()
 	close(l.ready)
 	if l.err != nil {
@@ -223,17 +306,18 @@ func (s *Server) keep(l *link) {
 	}()
 	select {
 	case <-ended: // and all calls with it, each with its own error
-	case <-l.life.Done():
+	case <-l.idle:
+	case <-s.life.Done():
 		l.giveUp()
 	}
-	l.breakOff()
-	_ = l.conn.Close() // first, for the session waits for calls that nobody answers
+	l.retire()
+	_ = l.conn.conn.Close() // first, for the session waits for calls that nobody answers
 	_ = l.session.Close()
 	<-ended
 }
 
 // open makes a connection; it belongs to no request.
-func (s *Server) open() (session *mcp.ClientSession, conn mcp.Connection, err error) {
+func (s *Server) open() (session *mcp.ClientSession, conn *holder, err error) {
 	defer func() {
 		if v := recover(); v != nil { // dial and the transport are the user's
 			session, conn, err = nil, nil, errcode.NewPanicError(v, debug.Stack())
@@ -254,11 +338,11 @@ func (s *Server) open() (session *mcp.ClientSession, conn mcp.Connection, err er
 	if transport == nil {
 		return nil, nil, errors.New("no way to connect: dial gave no transport")
 	}
-	held := &holder{Transport: telling(transport)}
+	held := &holder{Transport: telling(transport, s.maxBytes)}
 	session, err = s.client.Connect(ctx, held, nil)
 	switch {
 	case err == nil:
-		return session, held.conn, nil
+		return session, held, nil
 	case held.conn != nil:
 		_ = held.conn.Close()
 	}
@@ -271,12 +355,17 @@ func (s *Server) open() (session *mcp.ClientSession, conn mcp.Connection, err er
 // holder keeps the connection that its transport makes.
 type holder struct {
 	mcp.Transport
-	conn mcp.Connection
+	conn    mcp.Connection
+	watched bool
 }
 
 // Connect implements mcp.Transport.
 func (h *holder) Connect(ctx context.Context) (mcp.Connection, error) {
 	conn, err := h.Transport.Connect(ctx)
-	h.conn = conn
+	wrap, known := watches(h.Transport)
+	if wrap && err == nil {
+		conn = watched{conn}
+	}
+	h.conn, h.watched = conn, known
 	return conn, err
 }
