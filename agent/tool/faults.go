@@ -1,7 +1,6 @@
 package tool
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -120,17 +119,6 @@ func dotted(at []string, name ...string) string {
 		return "the object"
 	}
 	return cutRune(strings.Join(path, "."), maxName)
-}
-
-// misfit says why encoding/json refused arguments that fit the schema: a number
-// too large for its field, say.
-func misfit(err error) string {
-	var t *json.UnmarshalTypeError
-	if !errors.As(err, &t) || t.Field == "" {
-		return faults{}.text()
-	}
-	f := faults{invalid: []string{fmt.Sprintf("%s (%s does not fit)", cutRune(t.Field, maxName), t.Value)}}
-	return f.text()
 }
 
 // inputFault says, of an error of code INVALID_INPUT that a tool returned, what

@@ -119,8 +119,13 @@ func decode(args json.RawMessage, into any) error {
 		args = emptyObject
 	}
 	if err := json.Unmarshal(args, into); err != nil {
-		return errcode.New(errcode.InvalidInput, "tool_arguments_mismatch",
-			errcode.Message(misfit(err)), errcode.Cause(err))
+		target := reflect.ValueOf(into).Elem()
+		target.SetZero()
+		args = wholeNumbers(args)
+		if err := json.Unmarshal(args, into); err != nil {
+			return errcode.New(errcode.InvalidInput, "tool_arguments_mismatch",
+				errcode.Message(misfits(args, target.Type())), errcode.Cause(err))
+		}
 	}
 	return typed.Check(reflect.ValueOf(into))
 }

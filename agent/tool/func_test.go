@@ -171,3 +171,28 @@ func TestPlainSchemas(t *testing.T) {
 		}
 	})
 }
+
+// TestArgumentsThatFitTheSchemaOnly: all of them are named, whoever decodes them,
+// and a whole number is an integer however it is written.
+func TestArgumentsThatFitTheSchemaOnly(t *testing.T) {
+	t.Parallel()
+	type in struct {
+		When time.Time `json:"when,omitzero"`
+		Then time.Time `json:"then,omitzero"`
+		A    int       `json:"a,omitempty"`
+		B    int8      `json:"b,omitempty"`
+	}
+	f := guard(t, tool.Func("f", "", func(_ context.Context, in in) (string, error) {
+		return fmt.Sprint(in.A, in.B), nil
+	}))
+	for args, want := range map[string]string{
+		`{"a":2.0,"b":3e0}`: "2 3",
+		`{"when":"yesterday","then":"tomorrow","a":1` + strings.Repeat("0", 30) + `,"b":2.0}`: "Invalid argument: a (number 1" + strings.Repeat("0", 30) +
+			" does not fit), then (expected a time like 2006-01-02T15:04:05Z), when (expected a time like 2006-01-02T15:04:05Z)",
+	} {
+		out, err := f.Call(request(t), json.RawMessage(args))
+		if err != nil || out.Text != want {
+			t.Errorf("%s: got %q, %v, want %q", args, out.Text, err, want)
+		}
+	}
+}
