@@ -121,7 +121,7 @@ func saysGRPC(err error) bool {
 // unknown says of a failure that the message may have been received.
 func unknown(failure *errcode.Error) *errcode.Error {
 	return failure.With(errcode.Retriable(false), errcode.Cause(&unknownError{failure}),
-		errcode.Message(failure.Message()+" It may have received the message; whether it did what it was asked is not known."))
+		errcode.Message("The agent did not say how its work ended; whether it did what it was asked is not known."))
 }
 
 type unknownError struct{ failure *errcode.Error }
