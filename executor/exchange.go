@@ -17,11 +17,14 @@ import (
 // grpcedge.go) what it found out before the request was decoded, the handler
 // which error became of it.
 type exchange struct {
-	edge      bool           // there is one, which tells the error by itself
-	base      string         // by which address the client came, for the extended card
-	caller    *a2asrv.User   // nil where nobody has been authenticated
-	checked   bool           // the fields of the request are known to be valid
-	taskID    a2a.TaskID     // that the request names
+	edge      bool         // there is one, which tells the error by itself
+	base      string       // by which address the client came, for the extended card
+	caller    *a2asrv.User // nil where nobody has been authenticated
+	checked   bool         // the fields of the request are known to be valid
+	taskID    a2a.TaskID   // that the request names
+	pageSize  int
+	pageToken string
+	nextPage  string         // that the answer is to name
 	activated []string       // extensions
 	whole     string         // JSON Pointer by which to name all of the parameters
 	old       bool           // it is one of A2A 0.3

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/internal/errtree"
@@ -49,6 +50,7 @@ func (e grpcEdge) unary(m grpc.MethodDesc) grpc.MethodHandler {
 		}
 		defer e.contain(ctx, x, &err)
 		res, err = m.Handler(srv, ctx, e.decoder(x, m.MethodName, dec), in)
+		nameNextPage(res, x.nextPage)
 		return res, e.status(ctx, x, err)
 	}
 }
@@ -66,6 +68,17 @@ func (e grpcEdge) stream(d grpc.StreamDesc) grpc.StreamHandler {
 			return e.tell(ctx, x.taskID, errTooSlow).GRPCStatus().Err()
 		}
 		return e.status(ctx, x, err)
+	}
+}
+
+// nameNextPage restores what the host's binding drops of a list of configs.
+func nameNextPage(res any, token string) {
+	m, ok := res.(proto.Message)
+	if !ok || token == "" {
+		return
+	}
+	if field := m.ProtoReflect().Descriptor().Fields().ByName("next_page_token"); field != nil {
+		m.ProtoReflect().Set(field, protoreflect.ValueOfString(token))
 	}
 }
 

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -132,6 +133,13 @@ func (c *config) checkOperation(x *exchange, o *operation, r schema.Rule, tree a
 		return refuseParams(found[:min(len(found), schema.MaxViolations)]...)
 	}
 	x.checked = true
+	if m, ok := tree.(map[string]any); ok {
+		x.pageToken, _ = m["pageToken"].(string)
+		if n, ok := m["pageSize"].(json.Number); ok {
+			size, _ := n.Int64() // which is known to be one
+			x.pageSize = int(size)
+		}
+	}
 	return nil
 }
 

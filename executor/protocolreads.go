@@ -2,8 +2,10 @@ package executor
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
@@ -88,12 +90,43 @@ func (p *protocol) GetTaskPushConfig(ctx context.Context, req *a2a.GetTaskPushCo
 	return res, noConfig(err)
 }
 
-// ListTaskPushConfigs lists the configs of a task.
+// ListTaskPushConfigs lists the configs of a task, by pages where asked to.
 func (p *protocol) ListTaskPushConfigs(ctx context.Context, req *a2a.ListTaskPushConfigRequest) (*a2a.ListTaskPushConfigResponse, error) {
 	if err := p.checkPush(ctx, schema.ListPush, req); err != nil {
 		return nil, err
 	}
-	return p.RequestHandler.ListTaskPushConfigs(ctx, req)
+	res, err := p.RequestHandler.ListTaskPushConfigs(ctx, req)
+	if err != nil || res == nil {
+		return nil, err
+	}
+	size, token := req.PageSize, req.PageToken
+	if x := exchangeFrom(ctx); size == 0 && token == "" { // the host's binding for HTTP+JSON drops them
+		size, token = x.pageSize, x.pageToken
+	}
+	page, err := configPage(res.Configs, size, token)
+	if err == nil {
+		exchangeFrom(ctx).nextPage = page.NextPageToken
+	}
+	return page, err
+}
+
+// configPage gives a page of the configs in the order of their ids, for the host
+// has none. A token is the last id of the page before, in base64.
+func configPage(configs []*a2a.PushConfig, size int, token string) (*a2a.ListTaskPushConfigResponse, error) {
+	after, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil {
+		return nil, refuseField("/pageToken", "is not a token of an earlier answer")
+	}
+	page := slices.DeleteFunc(slices.Clone(configs), func(c *a2a.PushConfig) bool {
+		return c == nil || token != "" && c.ID <= string(after)
+	})
+	slices.SortFunc(page, func(a, b *a2a.PushConfig) int { return strings.Compare(a.ID, b.ID) })
+	out := &a2a.ListTaskPushConfigResponse{Configs: page}
+	if size > 0 && len(page) > size {
+		out.Configs = page[:size]
+		out.NextPageToken = base64.RawURLEncoding.EncodeToString([]byte(page[size-1].ID))
+	}
+	return out, nil
 }
 
 // CreateTaskPushConfig creates one.

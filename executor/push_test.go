@@ -459,3 +459,38 @@ func TestPushInTheCard(t *testing.T) {
 		}
 	}
 }
+
+// TestPushConfigsAreListedByPages: they came in any order, and all at once.
+func TestPushConfigsAreListedByPages(t *testing.T) {
+	t.Parallel()
+	w := serve(t, conforming(nil), executor.PushNotifications(executor.Push{Sender: sendsNothing{}}))
+	made := w.ask(t, "JSON-RPC", request{op: "SendMessage", params: say("ask", nil)})
+	task, _ := made.result["task"].(map[string]any)
+	want := []string{"a", "b", "c", "d", "e"}
+	for _, id := range []string{"d", "b", "e", "a", "c"} {
+		if got := w.ask(t, "JSON-RPC", request{op: "CreateTaskPushNotificationConfig", params: map[string]any{"taskId": task["id"], "id": id, "url": "https://example.com/"}}); got.failed {
+			t.Fatalf("%+v", got)
+		}
+	}
+	for _, b := range bindingNames[:3] {
+		var ids []string
+		token, pages := "", 0
+		for ; pages == 0 || token != "" && pages < 9; pages++ {
+			got := w.ask(t, b, request{op: "ListTaskPushNotificationConfigs", params: map[string]any{"taskId": task["id"], "pageSize": 2, "pageToken": token}})
+			configs, _ := got.result["configs"].([]any)
+			for _, c := range configs {
+				m, _ := c.(map[string]any)
+				id, _ := m["id"].(string)
+				ids = append(ids, id)
+			}
+			token, _ = got.result["nextPageToken"].(string)
+		}
+		if diff := cmp.Diff(want, ids); diff != "" || pages != 3 {
+			t.Errorf("%s: %d pages (-want +got):\n%s", b, pages, diff)
+		}
+		bad := w.ask(t, b, request{op: "ListTaskPushNotificationConfigs", params: map[string]any{"taskId": task["id"], "pageToken": "?"}})
+		if bad.reason != "INVALID_PARAMS" || bad.fields["pageToken"] == "" {
+			t.Errorf("%s: a bad token: got %+v", b, bad)
+		}
+	}
+}
