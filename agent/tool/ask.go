@@ -123,7 +123,7 @@ func (a *attempt) write(text string) error {
 	if a.over {
 		return errLate
 	}
-	return a.voice.writeLocked(text)
+	return a.writeLocked(text)
 }
 
 func (a *attempt) end() {
