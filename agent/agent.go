@@ -141,7 +141,8 @@ func Recover(f StreamFunc) Option {
 // [FromContext] gives a request without a message, for the task: as it was
 // stored, where it was parked and is canceled or nobody answered, and with its
 // ids alone after the end of a run. Several are called in order. The executor
-// waits for them for its grace period; then their context is done.
+// waits for them for its grace period, a second at least; then their context is
+// done.
 func OnRelease(f func(ctx context.Context, taskID string)) Option {
 	return Option{func(a *Agent) {
 		if f == nil {

@@ -133,7 +133,7 @@ func (x *agentExecutor) Cancel(ctx context.Context, ec *a2asrv.ExecutorContext) 
 }
 
 // release tells the agent that a task has ended. Its code is the user's: it has
-// the grace period, and whatever it does, the task has ended.
+// the grace period, a second at least, and whatever it does, the task has ended.
 func (x *agentExecutor) release(ctx context.Context, t *a2a.Task) {
 	if t == nil {
 		return
@@ -151,8 +151,12 @@ func (x *agentExecutor) release(ctx context.Context, t *a2a.Task) {
 		req := agent.NewRequest(agent.RequestInfo{Task: t, TaskID: string(t.ID), ContextID: t.ContextID})
 		x.agent.Release(agent.NewContext(ctx, req), string(t.ID))
 	}()
-	x.await(returned)
+	x.awaitFor(returned, max(x.grace, leastRelease))
 }
+
+// leastRelease is how long an agent may take to forget a task, however short the
+// grace period is: what is not forgotten stays in its store.
+const leastRelease = time.Second
 
 // stored is told of every task that was stored.
 func (x *agentExecutor) stored(t *a2a.Task) {

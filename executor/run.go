@@ -324,13 +324,15 @@ func (r *run) seal() (closing []stream.Chunk) {
 }
 
 // await gives the user's code the grace period to return.
-func (c *config) await(returned <-chan struct{}) {
+func (c *config) await(returned <-chan struct{}) { c.awaitFor(returned, c.grace) }
+
+func (c *config) awaitFor(returned <-chan struct{}, limit time.Duration) {
 	select {
 	case <-returned:
 		return
 	default:
 	}
-	t := time.NewTimer(c.grace)
+	t := time.NewTimer(limit)
 	defer t.Stop()
 	select {
 	case <-returned:
