@@ -73,7 +73,8 @@ func soakKinds(deaf <-chan struct{}) []soakKind {
 		{"partial", errcode.Internal, func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
 			return nil, errors.Join(chunks(w, 5), errors.New("half-way"))
 		}},
-		{"deaf", "", func(ctx context.Context, _ *agent.Request, _ *stream.Writer) (*agent.Result, error) {
+		{"deaf", "", func(ctx context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+			_ = w.Text("I do not listen.")
 			<-ctx.Done()
 			<-deaf // goes on all the same
 			return nil, nil
@@ -228,14 +229,18 @@ func (s *soak) task(ctx context.Context, k soakKind, streaming bool) error {
 
 // cancelDeaf cancels a task whose code does not notice.
 func (s *soak) cancelDeaf(ctx context.Context) error {
-	state := a2a.TaskStateUnspecified
+	state, canceled := a2a.TaskStateUnspecified, false
 	for ev, err := range s.to.SendStreamingMessage(ctx, userMessage("deaf")) {
 		if err != nil {
 			return err
 		}
 		switch e := ev.(type) {
-		case *a2a.Task:
-			if _, err := s.to.CancelTask(ctx, &a2a.CancelTaskRequest{ID: e.ID}); err != nil {
+		case *a2a.TaskArtifactUpdateEvent: // its code runs
+			if canceled {
+				continue
+			}
+			canceled = true
+			if _, err := s.to.CancelTask(ctx, &a2a.CancelTaskRequest{ID: e.TaskID}); err != nil {
 				return fmt.Errorf("cancel: %w", err)
 			}
 		case *a2a.TaskStatusUpdateEvent:
