@@ -55,7 +55,8 @@ func TestBrokenArgumentsCallNothing(t *testing.T) {
 			called := 0
 			del := tool.Func("delete", "", func(context.Context, struct {
 				Only string `json:"only,omitempty"`
-			}) (string, error) {
+			},
+			) (string, error) {
 				called++
 				return "deleted", nil
 			})
