@@ -384,6 +384,7 @@ func FuzzParseData(f *testing.F) {
 	f.Add([]byte(`{"errorCode":"NOT_FOUND","errorReason":"r","errorMessage":"m","retriable":false}`))
 	f.Add(mustJSONFuzz(f, fullError()))
 	f.Add([]byte(`{"errorCode":"NOT_FOUND","errorReason":"r","retried":1e400,"retryAfterMs":9223372036854775807}`))
+	f.Add([]byte(`{"errorCode":"NOT_FOUND","errorReason":"r","correlationId":"no id"}`))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := errcode.ParseData(json.RawMessage(b))
 		if err != nil {
@@ -396,8 +397,10 @@ func FuzzParseData(f *testing.F) {
 		if diff := cmp.Diff(d, again); diff != "" {
 			t.Errorf("parsed again (-want +got):\n%s", diff)
 		}
-		if _, err := (errcode.Builder{}).Data(d.Err()); err != nil {
-			t.Errorf("what was parsed cannot be sent: %v", err)
+		// A correlation id that is none is read as it is, and not sent on.
+		sent, err := (errcode.Builder{}).Data(d.Err())
+		if lost := d.CorrelationID != sent.CorrelationID; sent.ErrorCode != d.ErrorCode || lost != (err != nil) {
+			t.Errorf("what was parsed cannot be sent: %+v, %v", sent, err)
 		}
 	})
 }
