@@ -16,11 +16,13 @@ import (
 // ([Request.Original] is still the first one), and finish with the state of the
 // flow, of which no node runs again.
 //
-//   - When a node fails, or finish does, the outputs of the completed nodes become the task's
-//     artifacts before it fails, and the failure names the node and them
-//     (data.node, data.flow.completedNodes). A node in a loop has an artifact for
-//     each visit. So has what completed within a nested flow that failed, with
-//     its node's path as the name. A guardrail discards them.
+//   - When the task fails or is canceled, the outputs of the nodes that have
+//     finished become its artifacts before, and a failure names the node and
+//     them (data.node, data.flow.completedNodes): whether a node failed, finish
+//     did or panicked, or the run was stopped, by a timeout or a shutdown, and
+//     even if its code has not returned. A node in a loop has an artifact for
+//     each visit. So has what finished within nested flows of nodes that have
+//     not, with its node's path as the name. A guardrail discards them.
 //   - A node streams through the writer in its context, and asks with hitl.Ask:
 //     the task is parked, and the next message resumes the same run with the
 //     answer, without running completed nodes again. The answer is the message's
@@ -65,7 +67,9 @@ func Flow[S any](
 // One task may run several flows of different names, and ask questions of its own:
 // a message that answers somebody else's question begins a flow which has not
 // begun, leaves one that waits where it is, and gives the result of one that has
-// finished. It is safe for concurrent use. See [Flow].
+// finished. What the nodes of all of them have finished becomes artifacts of a
+// task that fails or is canceled, so it is not in the result that comes with an
+// error. It is safe for concurrent use. See [Flow].
 type FlowRunner[S any] struct {
 	flowConfig
 	flow   *flow.Compiled[S]

@@ -10,6 +10,7 @@ import (
 	"github.com/a2aexec/a2aexec/flow"
 	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/internal/errtree"
+	"github.com/a2aexec/a2aexec/internal/finished"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -39,11 +40,13 @@ type reached[S any] struct {
 }
 
 // conduct goes as far as the run goes, and makes the result of what it came to.
+// What nodes have finished is for whoever ends the task, see package finished.
 func (f *FlowRunner[S]) conduct(
 	ctx context.Context, req *Request, advance func(context.Context, string, *Request) reached[S],
 ) (*Result, error) {
 	id := f.runID(req.TaskID())
 	kept := f.parked == nil // a store of the user's forgets when the ending is stored, see Release
+	ctx = finished.Track(ctx, id)
 	var got reached[S]
 	defer func() { // not when user code panics or exits either
 		stopped := ctx.Err() != nil && !f.recovers // nobody comes back to the task
@@ -53,7 +56,7 @@ func (f *FlowRunner[S]) conduct(
 	}()
 	got = advance(ctx, id, req)
 	if got.err != nil {
-		return &Result{Artifacts: keptOf(got.Outputs(), got.err)}, failureOf(ctx, got.err, got.Retries())
+		return nil, failureOf(ctx, got.err, got.Retries())
 	}
 	kept = true
 	f.park(id) //nolint:contextcheck // it outlives the request
@@ -65,7 +68,7 @@ func (f *FlowRunner[S]) conduct(
 	}
 	res, err := f.finish(ctx, got.State)
 	if err != nil && hitl.Find(err) == nil {
-		return f.unfinished(ctx, got.Result, res, err)
+		return res, f.unfinished(ctx, got.Result, err)
 	}
 	return res, err
 }

@@ -96,13 +96,10 @@ func (ids artifactIDs) event(info a2a.TaskInfo, c stream.Chunk) *a2a.TaskArtifac
 	}
 }
 
-// artifactsOf makes the artifacts of a result, leaving out those without parts.
-func artifactsOf(r *agent.Result) []*a2a.Artifact {
-	if r == nil {
-		return nil
-	}
+// artifactsOf makes artifacts, leaving out those without parts.
+func artifactsOf(as []agent.Artifact) []*a2a.Artifact {
 	var out []*a2a.Artifact
-	for _, a := range r.Artifacts {
+	for _, a := range as {
 		parts := partsOf(a.Parts)
 		if len(parts) == 0 {
 			continue

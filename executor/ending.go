@@ -7,8 +7,10 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
+	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/internal/finished"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -20,6 +22,8 @@ type ending struct {
 	wrote    bool      // something was published since the first event
 	closing  []stream.Chunk
 	ids      artifactIDs
+	work     finished.Report       // what the run's flows have finished
+	fits     func(size int64) bool // whether that much more may be sent
 }
 
 // events turns the outcome into the run's last events. No other code ends a
@@ -33,7 +37,7 @@ func (e ending) events(now time.Time) []a2a.Event {
 	if e.outcome.State == Failed && e.outcome.Data.ErrorCode == errcode.GuardrailBlocked {
 		return e.blocked(status)
 	}
-	added := artifactsOf(e.outcome.result)
+	added := artifactsOf(e.added())
 	if e.blocking && !e.wrote && e.outcome.State != Canceled {
 		return []a2a.Event{e.snapshot(status, append(slices.Clone(e.task.Artifacts), added...))}
 	}
@@ -49,6 +53,19 @@ func (e ending) events(now time.Time) []a2a.Event {
 	return append(out, &a2a.TaskStatusUpdateEvent{
 		TaskID: info.TaskID, ContextID: info.ContextID, Status: status, Metadata: e.memos(),
 	})
+}
+
+// added are the artifacts that come with the ending. A task that ends without a
+// result has what its flows have finished, whatever its code said, or if it did not.
+func (e ending) added() []agent.Artifact {
+	var out []agent.Artifact
+	if e.outcome.State == Failed || e.outcome.State == Canceled {
+		out = e.finished()
+	}
+	if res := e.outcome.result; res != nil {
+		out = append(out, res.Artifacts...)
+	}
+	return out
 }
 
 // memos is what a parked task's metadata keep of its questions, those of

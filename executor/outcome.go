@@ -78,6 +78,9 @@ func (r *run) stopCause(ctx context.Context) error {
 // user code: only the handler goroutine may.
 func (r *run) settle(ctx context.Context, res *agent.Result, err error) Outcome {
 	o := r.outcome(r.table, r.builder, res, err)
+	if o.State == Failed {
+		r.loseFinished()
+	}
 	r.logOutcome(ctx, o)
 	r.logLost(ctx, o)
 	o.logged = true
@@ -118,7 +121,7 @@ func (r *run) failure(table *errcode.Table, err error) *errcode.Error {
 	r.mu.Lock()
 	retried := r.retried
 	r.mu.Unlock()
-	f := table.Convert(err)
+	f := r.located(table.Convert(err))
 	if f.CorrelationID() == "" {
 		f = f.With(errcode.CorrelationID(newCorrelationID()))
 	}

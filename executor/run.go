@@ -17,6 +17,7 @@ import (
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/internal/errtree"
+	"github.com/a2aexec/a2aexec/internal/finished"
 	"github.com/a2aexec/a2aexec/internal/runscope"
 	"github.com/a2aexec/a2aexec/stream"
 )
@@ -53,6 +54,7 @@ type run struct {
 	slot      bool                    // it counts as a run; guarded by the registry's lock
 	output    atomic.Int64            // bytes written so far
 	active    atomic.Int64            // when something was written last, as time since started
+	work      *finished.Work          // what the agent's flows have finished
 	lost      losses                  // what the user wrote and cannot be sent
 	cancel    context.CancelCauseFunc // stops the user's code, with the reason
 
@@ -70,7 +72,7 @@ type run struct {
 
 func newRun(c *config, task *a2a.Task, req *agent.Request) *run {
 	r := &run{
-		config: c, task: task, req: req, started: time.Now(), ids: artifactIDs{},
+		config: c, task: task, req: req, started: time.Now(), ids: artifactIDs{}, work: &finished.Work{},
 		published: make(chan struct{}),
 		gone:      make(chan struct{}),
 		events:    make(chan a2a.Event),
@@ -116,7 +118,7 @@ func (r *run) wasStored() {
 // ends once the host has stored the ending, or cannot. It returns the outcome
 // for the hooks.
 func (r *run) drive(host, ctx context.Context, yield func(a2a.Event) bool) Outcome {
-	ctx = runscope.New(errcode.WithTable(ctx, r.table))
+	ctx = r.work.NewContext(runscope.New(errcode.WithTable(ctx, r.table)))
 	returned := make(chan struct{})
 	go r.handle(ctx, returned)
 
@@ -132,6 +134,7 @@ func (r *run) drive(host, ctx context.Context, yield func(a2a.Event) bool) Outco
 		o = r.conclude(ctx, ending{
 			outcome: o, task: r.task, blocking: !r.req.Streaming(),
 			wrote: wrote, closing: closing, ids: r.ids,
+			work: r.work.Report(), fits: r.takes,
 		}, yield)
 	}
 	r.finish()

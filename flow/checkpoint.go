@@ -1,6 +1,10 @@
 package flow
 
-import "context"
+import (
+	"context"
+
+	"github.com/a2aexec/a2aexec/internal/finished"
+)
 
 // status is what a checkpoint says about a run.
 type status string
@@ -15,17 +19,18 @@ const (
 // checkpoints is what a run remembers from one checkpoint to the next.
 type checkpoints struct {
 	seq     uint64
-	retries int    // as stored
-	state   []byte // the state as stored, nil if it is to be encoded
-	out     []byte // room for the output of a node that runs alone
-	text    *draft // where it is written
+	retries int           // as stored
+	state   []byte        // the state as stored, nil if it is to be encoded
+	out     []byte        // room for the output of a node that runs alone
+	text    *draft        // where it is written
+	work    *finished.Run // nil unless somebody else may end the run
 
 	superseded bool            // the store has one of somebody else's
 	ctx        context.Context //nolint:containedctx // that of the run, but it does not end: what was done is to be kept
 }
 
 func newCheckpoints(ctx context.Context, s *session) *checkpoints {
-	return &checkpoints{ctx: context.WithoutCancel(ctx), text: newDraft(s)}
+	return &checkpoints{ctx: context.WithoutCancel(ctx), text: newDraft(s), work: s.noted(ctx)}
 }
 
 // save makes a checkpoint if there is a store.

@@ -53,6 +53,7 @@ func (r *run[S]) nextNode() int32 {
 // fail makes the run's error.
 func (r *run[S]) fail(culprit int32, err error) error {
 	r.conclude()
+	r.noteFailure(culprit)
 	var own *task
 	for i := range r.front {
 		if r.front[i].node == culprit {

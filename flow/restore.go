@@ -118,6 +118,9 @@ func (r *run[S]) restore(in *stored) error {
 	r.step, r.retries = in.Step, in.Retries
 	r.merged, r.ended = in.Merged, in.Ended
 	r.answers, r.memos = in.Answers, in.Memos
+	if r.cfg.nest == nil { // else they are among the outer run's
+		r.noteRetries(in.Retries)
+	}
 	if r.visits == nil && in.repeats() {
 		r.visits = make([]int32, len(r.core.metas)) // the graph was another
 	}
@@ -209,6 +212,9 @@ func (r *run[S]) restoreDone(v storedVisit) error {
 	if v.Out != nil {
 		t.fresh, t.made, err = r.output(n, v.Out)
 	}
+	if err == nil {
+		r.noteFinish(n, v.Visit, 0, t.fresh)
+	}
 	r.complete(&t)
 	return err
 }
@@ -221,7 +227,9 @@ func (r *run[S]) restoreFront(v storedVisit) error {
 	t := task{node: n, phase: v.Phase, tolerant: v.Tolerant, retries: v.Retries}
 	switch {
 	case v.Out != nil:
-		t.fresh, t.made, err = r.output(n, v.Out)
+		if t.fresh, t.made, err = r.output(n, v.Out); err == nil && !r.merged {
+			r.noteFinish(n, v.Visit, r.step, t.fresh)
+		}
 	case v.Phase == failed || v.Phase == cancelled:
 		t.phase = ready
 	case v.Phase == dropped:

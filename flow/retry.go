@@ -32,6 +32,7 @@ func (r *run[S]) attempts(f *frame, n *node[S]) attempted {
 			return got
 		}
 		f.recount()
+		r.noteRetries(1)
 	}
 }
 

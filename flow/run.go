@@ -223,5 +223,6 @@ func (r *run[S]) pause() error {
 		return r.fail(r.first(parked).node, err)
 	}
 	r.conclude()
+	r.notePause()
 	return nil
 }

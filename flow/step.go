@@ -44,9 +44,11 @@ func (r *run[S]) runAll() {
 func (r *run[S]) take(b *base, t *task) {
 	t.frame = r.enter(b, t.node, r.begun(t.node))
 	t.frame.out = unfinished
-	if t.phase != ready { // it was over before the run was resumed
-		t.frame.close()
+	if t.phase == ready {
+		r.noteStart(t)
+		return
 	}
+	t.frame.close() // it was over before the run was resumed
 }
 
 // errExited is the failure of a node that ended its goroutine.
@@ -144,6 +146,9 @@ func (r *run[S]) settleSlowly(t *task, g *group, got attempted) {
 		return
 	}
 	end := r.judge(t, g, got)
+	if end.phase == parked || end.phase == dropped {
+		r.noteStop(t)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.frame.close()
@@ -163,6 +168,7 @@ func (r *run[S]) succeed(t *task, g *group, got attempted) {
 		r.breakDown(t.node, err)
 		g.abort(r.core.metas[t.node].id, err)
 	}
+	r.noteFinish(t.node, t.frame.number(), r.step, got.out)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.frame.close()

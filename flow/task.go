@@ -54,6 +54,7 @@ func (r *run[S]) complete(t *task) {
 	t.frame.out = out
 	if r.store != nil {
 		r.store.text.completed(m, t.frame.number(), t.made)
+		r.store.work.Apply(t.node)
 	}
 }
 
