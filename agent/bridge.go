@@ -236,6 +236,12 @@ func memosIn(t *a2a.Task) map[string]any {
 	return memos
 }
 
+// wasKept reports whether a flow's run was in its store when the task was parked.
+func wasKept(t *a2a.Task, run string) bool {
+	_, kept := memosIn(t)[run]
+	return kept
+}
+
 // questionID is the id in a question's data part.
 func questionID(m *a2a.Message) (string, bool) {
 	if m.Role != a2a.MessageRoleAgent {

@@ -59,6 +59,7 @@ func (f *FlowRunner[S]) conduct(
 		return nil, failureOf(ctx, got.err, got.Retries())
 	}
 	kept = true
+	finished.Keep(ctx)
 	f.park(id) //nolint:contextcheck // it outlives the request
 	switch {
 	case got.ask != nil:
@@ -112,7 +113,7 @@ func (f *FlowRunner[S]) goOn(ctx context.Context, id string, req *Request) reach
 	res, err := f.load(ctx, id)
 	q, _ := req.Question()
 	switch {
-	case among(err, flow.ErrUnknownRun) && isOf(id, q):
+	case among(err, flow.ErrUnknownRun) && (isOf(id, q) || wasKept(req.in.Task, id)):
 		return reached[S]{err: errcode.New(errcode.NotFound, "flow_run_expired", errcode.Cause(err),
 			errcode.Message("The question was asked too long ago; please start again."))}
 	case among(err, flow.ErrUnknownRun):
@@ -183,6 +184,7 @@ func (f *FlowRunner[S]) drop(ctx context.Context, id string) {
 	if f.parked != nil {
 		f.parked.remove(id)
 	}
+	finished.Drop(ctx, id)
 	f.forget(ctx, id)
 }
 

@@ -2,7 +2,9 @@ package executor
 
 import (
 	"maps"
+	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -69,17 +71,28 @@ func (e ending) added() []agent.Artifact {
 }
 
 // memos is what a parked task's metadata keep of its questions, those of
-// earlier ones included; nil if this run's had none.
+// earlier ones included, and which runs of flows are kept whose question it is
+// not, for its id would tell; nil if this run changes nothing of it.
 func (e ending) memos() map[string]any {
-	if len(e.outcome.memos) == 0 {
+	asked := e.outcome.interrupt
+	if asked == nil {
 		return nil
 	}
-	all, _ := e.task.Metadata[hitl.MemoKey].(map[string]any)
-	all = maps.Clone(all)
+	before, _ := e.task.Metadata[hitl.MemoKey].(map[string]any)
+	all := maps.Clone(before)
 	if all == nil {
 		all = map[string]any{}
 	}
 	maps.Copy(all, e.outcome.memos)
+	for run, kept := range e.work.Kept {
+		delete(all, run)
+		if kept && !strings.HasPrefix(asked.ID(), run+"/") {
+			all[run] = map[string]any{"kept": true}
+		}
+	}
+	if reflect.DeepEqual(all, before) || len(all)+len(before) == 0 {
+		return nil
+	}
 	return map[string]any{hitl.MemoKey: all}
 }
 

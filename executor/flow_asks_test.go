@@ -343,3 +343,92 @@ func TestConflictOfANodeIsItsOwn(t *testing.T) {
 		}
 	}
 }
+
+// TestForgottenFinishedFlowDoesNotBeginAgain: the answer to a question of somebody
+// else ran a flow once more that had finished and was forgotten.
+func TestForgottenFinishedFlowDoesNotBeginAgain(t *testing.T) {
+	t.Parallel()
+	sure := func(ctx context.Context, s order) (*agent.Result, error) {
+		_, err := hitl.Ask[string](ctx, "sure", "Sure?")
+		return agent.Text(s.Name), err
+	}
+	for name, shopOf := range map[string]func(t *testing.T, ran *atomic.Int32, opts ...agent.FlowOption) *agent.Agent{
+		"finish asks": func(t *testing.T, ran *atomic.Int32, opts ...agent.FlowOption) *agent.Agent {
+			t.Helper()
+			return agent.New("shop", agent.Flow(line(t, counted(ran, fixed("Ada")), fixed("XL")), begin, sure, opts...))
+		},
+		"the handler asks": func(t *testing.T, ran *atomic.Int32, opts ...agent.FlowOption) *agent.Agent {
+			t.Helper()
+			r, err := agent.NewFlowRunner(line(t, counted(ran, fixed("Ada")), fixed("XL")), begin, finish, opts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return agent.New("shop", agent.Stream(func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+				if res, err := r.Stream(ctx, req, w); err != nil {
+					return res, err
+				}
+				return sure(ctx, order{})
+			}), agent.OnRelease(r.Release))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var ran atomic.Int32
+			_, send := shop(t, shopOf(t, &ran, agent.FlowParked(1, time.Hour)))
+			one := send(nil, a2a.NewTextPart("one"))
+			send(nil, a2a.NewTextPart("two")) // the first is forgotten
+			got := send(one, a2a.NewTextPart("yes"))
+			if e, _ := errcode.FromTask(got); e.Reason() != "flow_run_expired" || ran.Load() != 2 {
+				t.Errorf("the node ran %d times, %s: %v", ran.Load(), got.Status.State, e)
+			}
+		})
+		t.Run(name+" and forgets on purpose", func(t *testing.T) {
+			t.Parallel()
+			var ran atomic.Int32
+			got := executortest.Run(t, shopOf(t, &ran, agent.FlowRun(flow.DeleteOnSuccess())), "x").Reply(t, "yes")
+			got.AssertCompleted(t)
+			if ran.Load() != 2 { // as DeleteOnSuccess says
+				t.Errorf("the node ran %d times", ran.Load())
+			}
+		})
+	}
+}
+
+// TestFlowMayBeginAgain where the handler asks after it has failed, or after the
+// handler has released it.
+func TestFlowMayBeginAgain(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"failed", "released"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var ran atomic.Int32
+			r, err := agent.NewFlowRunner(line(t, fixed("Ada"), func(context.Context, order) (string, error) {
+				if ran.Add(1) == 2 && name == "failed" {
+					return "", errors.New("down")
+				}
+				return "XL", nil
+			}), begin, finish)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := agent.New("shop", agent.Stream(func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+				switch res, err := r.Stream(ctx, req, w); {
+				case ran.Load() == 3:
+					return res, err
+				case err == nil:
+					r.Release(ctx, req.TaskID())
+				}
+				return nil, hitl.InputRequired("Again?")
+			}), agent.OnRelease(r.Release))
+			got := executortest.Run(t, a, "x")
+			for range 2 {
+				got.AssertInputRequired(t, "Again?")
+				got = got.Reply(t, "yes")
+			}
+			got.AssertCompleted(t)
+			if _, left := got.Task.Metadata[hitl.MemoKey]; left {
+				t.Errorf("metadata: %v", got.Task.Metadata)
+			}
+		})
+	}
+}

@@ -86,6 +86,9 @@ func (r *run[S]) leave(node int32, tolerant bool) error {
 	n := &r.c.nodes[node]
 	r.busy = node
 	if n.pick != nil {
+		if r.misled != nil {
+			return r.misled
+		}
 		to, err := r.pick(n)
 		if err == nil {
 			r.arrive(to, tolerant)

@@ -3,6 +3,7 @@ package flow
 import (
 	"context"
 
+	"github.com/a2aexec/a2aexec/internal/errtree"
 	"github.com/a2aexec/a2aexec/internal/finished"
 )
 
@@ -25,6 +26,7 @@ type checkpoints struct {
 	text    *draft        // where it is written
 	work    *finished.Run // nil unless somebody else may end the run
 
+	lost       error           // what the store said when it failed; it may have gone on without this run
 	superseded bool            // the store has one of somebody else's
 	ctx        context.Context //nolint:containedctx // that of the run, but it does not end: what was done is to be kept
 }
@@ -32,6 +34,9 @@ type checkpoints struct {
 func newCheckpoints(ctx context.Context, s *session) *checkpoints {
 	return &checkpoints{ctx: context.WithoutCancel(ctx), text: newDraft(s), work: s.noted(ctx)}
 }
+
+// isLost reports whether the store has failed.
+func (c *checkpoints) isLost() bool { return c.lost != nil }
 
 // save makes a checkpoint if there is a store.
 func (r *run[S]) save(st status) error {
@@ -49,8 +54,8 @@ func (r *run[S]) saveRunning() error { return r.saveLocked(statusRunning) }
 // saveLocked saves even if ctx has ended: what was done is to be kept. The
 // caller holds mu.
 func (r *run[S]) saveLocked(st status) error {
-	if r.broken != nil {
-		return r.broken // the store may have gone on without this run
+	if r.store.lost != nil {
+		return r.store.lost
 	}
 	if r.store.state == nil {
 		if err := r.encodeState(); err != nil {
@@ -63,17 +68,30 @@ func (r *run[S]) saveLocked(st status) error {
 	}
 	c.Data = make([]byte, len(r.store.text.buf)) // the store may keep it
 	copy(c.Data, r.store.text.buf)
-	if err := put(r.store.ctx, r.cfg.store, c); err != nil {
+	r.store.lost = errHookExited // should it end the goroutine
+	err := put(r.store.ctx, r.cfg.store, c)
+	if _, saved := errtree.As[*unheardError](err); err != nil && !saved {
 		r.store.superseded = isAmong(err, ErrConflict)
-		return &StoreError{Op: "save", Err: err}
+		r.store.lost = &StoreError{Op: "save", Err: err}
+		return r.store.lost
 	}
+	r.store.lost = nil
 	r.store.seq++
 	r.store.retries = r.retries
-	if r.cfg.hook == nil || r.cfg.nest != nil { // then it is the outer run that was saved
-		return nil
+	if err != nil || r.cfg.hook == nil || r.cfg.nest != nil { // then it is the outer run that was saved
+		return err
 	}
-	return r.emit(Event{Kind: RunSaved, Seq: r.store.seq})
+	if err := r.emit(Event{Kind: RunSaved, Seq: r.store.seq}); err != nil {
+		return &unheardError{err}
+	}
+	return nil
 }
+
+// unheardError says that a checkpoint was saved, but that the hook failed to hear
+// of it.
+type unheardError struct{ error }
+
+func (e *unheardError) Unwrap() error { return e.error }
 
 // put is Store.Save with panics contained.
 func put(ctx context.Context, s Store, c Checkpoint) (err error) {
@@ -94,6 +112,7 @@ func (r *run[S]) discard(ctx context.Context) error {
 	if err != nil {
 		return &StoreError{Op: "delete", Err: err}
 	}
+	r.noteDeletion()
 	return nil
 }
 

@@ -76,7 +76,7 @@ func (r *run[S]) write(st status) error {
 		w.number(`,"retries":`, uint64(r.retries)) //nolint:gosec // never negative
 	}
 	w.value(`,"state":`, r.store.state)
-	w.front(&r.trace, r.front)
+	w.front(&r.trace, r.front, r.merged)
 	w.joins(r.core, r.waiting)
 	w.extras(&r.session)
 	w.buf = append(w.buf, '}')

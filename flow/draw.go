@@ -163,11 +163,11 @@ func marksOf(t *trace, err error) map[string]string {
 }
 
 var mermaidEscape = strings.NewReplacer(
-	"&", "#amp;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "#", "#35;", "`", "#96;", "\\", "#92;",
+	"&", "#amp;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "#", "#35;", "`", "#96;", "\\", "#92;", "%", "#37;",
 	"\n", " ", "\r", " ")
 
 func mermaidText(s string) string { return mermaidEscape.Replace(s) }
 
-var dotEscape = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", "")
+var dotEscape = strings.NewReplacer("&", "&amp;", `\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", "")
 
 func dotText(s string) string { return `"` + dotEscape.Replace(s) + `"` }

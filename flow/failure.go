@@ -1,9 +1,11 @@
 package flow
 
-// abandon saves what siblings achieved and how often was retried, then fails
-// the run. A single node that failed at once changes nothing worth saving.
+// abandon saves what siblings achieved, what a node did that did not fail itself,
+// and how often was retried, then fails the run. A single node that failed at once
+// changes nothing worth saving.
 func (r *run[S]) abandon(node int32, err error) error {
-	if r.store != nil && r.broken == nil && (len(r.front) > 1 || r.front[0].retries > 0 || r.retries != r.store.retries) {
+	if r.store != nil && r.store.lost == nil &&
+		(len(r.front) > 1 || r.front[0].phase == done || r.front[0].retries > 0 || r.retries != r.store.retries) {
 		err = join(err, r.save(statusFailed))
 	}
 	return r.fail(node, err)

@@ -219,10 +219,11 @@ func (n *nest) Save(_ context.Context, c Checkpoint) error {
 	if n.f.closed() || e == nil {
 		return ErrNotInNode
 	}
+	before := *e
 	e.ok, e.data = true, c.Data
-	err := s.saver.saveRunning()
-	if err != nil && s.broken == nil {
-		s.broken, s.brokeBy = err, n.f.node
+	err := s.saveEffect(e, before)
+	if err != nil {
+		s.breaks(n.f.node, err)
 	}
 	return err
 }

@@ -61,6 +61,12 @@ func (s *session) noteFailure(culprit int32) {
 	}
 }
 
+func (s *session) noteDeletion() {
+	if s.isNoted() {
+		s.store.work.Delete()
+	}
+}
+
 func (s *session) notePause() {
 	if s.isNoted() {
 		s.store.work.End()

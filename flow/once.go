@@ -54,6 +54,20 @@ func Once[T any](ctx context.Context, key string, fn func(context.Context) (T, e
 	return v, f.record(e, v)
 }
 
+// saveEffect saves the run with an effect that has just come about. If that fails,
+// the effect is as before. The caller holds mu.
+func (s *session) saveEffect(e *effect, before effect) error {
+	saved := false
+	defer func() { // not when the store ends the goroutine either
+		if !saved {
+			*e = before
+		}
+	}()
+	err := s.saver.saveRunning()
+	saved = !s.store.isLost()
+	return err
+}
+
 // claim finds a stored effect, or makes it the caller's to cause.
 func (f *frame) claim(ctx context.Context, key string) (e *effect, mine bool, err error) {
 	key = f.key(key)
@@ -62,6 +76,10 @@ func (f *frame) claim(ctx context.Context, key string) (e *effect, mine bool, er
 		if f.closed() {
 			f.s.mu.Unlock()
 			return nil, false, ErrNotInNode
+		}
+		if err := f.s.broken; err != nil && f.s.saver != nil { // what is done now could not be stored
+			f.s.mu.Unlock()
+			return nil, false, err
 		}
 		e = f.s.effects[key]
 		if e == nil {
@@ -112,10 +130,10 @@ func (f *frame) record(e *effect, v any) error {
 		if f.s.saver == nil {
 			return nil
 		}
-		err = f.s.saver.saveRunning()
+		err = f.s.saveEffect(e, effect{settled: e.settled})
 	}
-	if err != nil && f.s.saver != nil && f.s.broken == nil {
-		f.s.broken, f.s.brokeBy = err, f.node
+	if err != nil && f.s.saver != nil {
+		f.s.breaks(f.node, err)
 	}
 	return err
 }

@@ -63,9 +63,7 @@ func (c *Compiled[S]) Load(ctx context.Context, runID string, opts ...RunOption)
 	if err := r.read(ctx, runID, opts, true); err != nil {
 		return Result[S]{}, fmt.Errorf("load run %q: %w", runID, err)
 	}
-	if r.first(parked) != nil {
-		r.conclude()
-	}
+	r.conclude()
 	return r.result(), nil
 }
 

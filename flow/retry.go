@@ -14,13 +14,13 @@ import (
 // attempts runs a node until it succeeds or may not be tried again.
 func (r *run[S]) attempts(f *frame, n *node[S]) attempted {
 	for try := int32(1); ; try++ {
-		out, err := r.attempt(f, n)
+		out, late, err := r.attempt(f, n)
 		got := attempted{out, err, try}
 		if err == nil {
 			return got
 		}
-		wait, again := n.again(f, err, int(try))
-		if !again {
+		wait, again := n.again(f, err, late, int(try))
+		if !again || r.isBroken() {
 			return got
 		}
 		e := Event{Kind: NodeRetries, Attempt: int(try), Err: err, Wait: wait}
@@ -36,19 +36,20 @@ func (r *run[S]) attempts(f *frame, n *node[S]) attempted {
 	}
 }
 
-// attempt runs a node once.
-func (r *run[S]) attempt(f *frame, n *node[S]) (any, error) {
+// attempt runs a node once. An error is late if the attempt's own time was up.
+func (r *run[S]) attempt(f *frame, n *node[S]) (out any, late bool, err error) {
 	ctx := f.withTee()
 	if n.timeout == 0 {
-		return r.call(ctx, n)
+		out, err = r.call(ctx, n)
+		return out, false, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, n.timeout)
 	defer cancel()
-	out, err := r.call(ctx, n)
-	if err != nil && ctx.Err() != nil && f.Err() == nil {
+	out, err = r.call(ctx, n)
+	if late = err != nil && ctx.Err() != nil && f.Err() == nil; late {
 		err = timedOut(ctx, err, n.timeout)
 	}
-	return out, err
+	return out, late, err
 }
 
 // timedOut is what an error means that came after the attempt's time was up:
@@ -69,10 +70,11 @@ func isPanic(err error) bool {
 	return ok
 }
 
-// again tells whether and when a failed attempt may be repeated.
-func (l *limits) again(ctx context.Context, err error, try int) (wait time.Duration, yes bool) {
+// again tells whether and when a failed attempt may be repeated. One whose time
+// was up may say that it was cancelled: by nobody else.
+func (l *limits) again(ctx context.Context, err error, late bool, try int) (wait time.Duration, yes bool) {
 	if try >= l.attempts || ctx.Err() != nil || hitl.Find(err) != nil ||
-		isPanic(err) || isAmong(err, context.Canceled) {
+		isPanic(err) || !late && isAmong(err, context.Canceled) {
 		return 0, false
 	}
 	class := errcode.TableFrom(ctx).Classify(err)

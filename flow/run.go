@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 )
 
 // run is one execution of a flow. The frontier, front, has the nodes whose turn
@@ -27,7 +28,7 @@ type run[S any] struct {
 //
 // The run id names the run in the store, in questions and in idempotency keys.
 // Within an agent it is made from the task's id and the flow's name; elsewhere any
-// text that is unique will do. It must not be empty.
+// text that is unique will do. It must be UTF-8 and not be empty.
 //
 // A run that pauses for answers returns no error and a result that is
 // [Result.Paused]. A run that fails returns the result so far and a
@@ -80,6 +81,9 @@ func (r *run[S]) open(ctx context.Context, runID string, opts []RunOption) error
 	if runID == "" {
 		return errors.New("flow: the run id is empty")
 	}
+	if !utf8.ValidString(runID) {
+		return fmt.Errorf("flow: the run id %q is not UTF-8", runID)
+	}
 	if c.cyclic {
 		r.visits = make([]int32, len(c.nodes))
 	}
@@ -113,7 +117,7 @@ func (r *run[S]) drive(ctx context.Context, plain int32) (Result[S], error) {
 		if err := r.turn(); err != nil {
 			return r.result(), err
 		}
-		if r.isPlain() && len(r.front) == 1 && !r.front[0].tolerant {
+		if r.isPlain() && len(r.front) == 1 && !r.front[0].tolerant && !slices.Contains(r.waiting, true) {
 			r.strides(r.front[0].node) //nolint:contextcheck // it is in the base
 		}
 	}

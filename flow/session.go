@@ -40,6 +40,7 @@ type aside struct {
 	saver    saver                      // likewise
 	tasks    [2]task                    // for frontiers of one
 	hookMu   sync.Mutex
+	misled   error // what the plain path came to at a route
 	broken   error // why the run cannot go on, though no node failed
 	brokeBy  int32 // the node at which that was noticed
 }
@@ -138,7 +139,7 @@ func (s *session) scope(node, visit int32) string {
 	return s.core.metas[node].id + "/" + strconv.Itoa(int(visit)) + "/"
 }
 
-func (f *frame) key(key string) string { return f.s.scope(f.node, f.number()) + key }
+func (f *frame) key(key string) string { return f.s.scope(f.node, f.number()) + plain.Key(key) }
 
 // IdempotencyKey is a text that is the same whenever this visit of the node
 // runs, over retries and resumes, and differs from that of any other visit and run. Hand

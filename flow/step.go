@@ -54,16 +54,33 @@ func (r *run[S]) take(b *base, t *task) {
 // errExited is the failure of a node that ended its goroutine.
 var errExited = errors.New("the node ended its goroutine (runtime.Goexit)")
 
+// errHookExited is that of a run whose hook or store did.
+var errHookExited = errors.New("an event hook or the store ended the goroutine of a node (runtime.Goexit)")
+
 // member runs one of several siblings.
 func (r *run[S]) member(t *task, g *group) {
 	returned := false
 	defer func() {
 		if !returned {
-			r.settle(t, g, attempted{tries: 1, err: errExited})
+			r.exited(t, g)
 		}
 	}()
 	r.visit(t, g)
 	returned = true
+}
+
+// exited notes that the goroutine of a sibling was ended: by the node, or, if the
+// visit was settled, by the hook or the store that was told of it.
+func (r *run[S]) exited(t *task, g *group) {
+	r.mu.Lock()
+	settled := t.phase != ready
+	r.mu.Unlock()
+	if !settled {
+		r.settle(t, g, attempted{tries: 1, err: errExited})
+		return
+	}
+	r.breakDown(t.node, errHookExited)
+	g.abort(r.core.metas[t.node].id, errHookExited)
 }
 
 // attempted is what came of a visit.
@@ -93,6 +110,7 @@ func (r *run[S]) visitSlowly(t *task, g *group, n *node[S]) {
 		return
 	}
 	got := r.attempts(f, n)
+	defer func() { r.settle(t, g, got) }() // should the hook end the goroutine, too
 	e := Event{Kind: NodeEnded, Attempt: int(got.tries), Err: got.err}
 	if got.err == nil {
 		e.Output = got.out
@@ -100,7 +118,6 @@ func (r *run[S]) visitSlowly(t *task, g *group, n *node[S]) {
 	if err := r.emit(f.about(e)); err != nil {
 		r.breakDown(t.node, err)
 	}
-	r.settle(t, g, got)
 }
 
 // call runs the node's function. A panic is an error.
@@ -122,6 +139,18 @@ func (r *run[S]) call(ctx context.Context, n *node[S]) (out any, err error) {
 func (s *session) breakDown(node int32, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.breaks(node, err)
+}
+
+// isBroken reports whether the run cannot go on.
+func (s *session) isBroken() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken != nil
+}
+
+// breaks is breakDown for who holds mu.
+func (s *session) breaks(node int32, err error) {
 	if s.broken == nil {
 		s.broken, s.brokeBy = err, node
 	}
@@ -181,11 +210,11 @@ func (r *run[S]) succeed(t *task, g *group, got attempted) {
 // saveSibling saves what one of several siblings finished, unless it is the
 // last of them: then the frontier is saved in a moment. The caller holds mu.
 func (r *run[S]) saveSibling(t *task, g *group) {
-	if g == nil || g.left.Add(-1) == 0 || r.saver == nil || t.phase != done && t.phase != parked || r.broken != nil {
+	if g == nil || g.left.Add(-1) == 0 || r.saver == nil || t.phase != done && t.phase != parked {
 		return
 	}
 	if err := r.saver.saveRunning(); err != nil {
-		r.broken, r.brokeBy = err, t.node
+		r.breaks(t.node, err)
 		g.abort(r.core.metas[t.node].id, err)
 	}
 }

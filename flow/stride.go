@@ -56,7 +56,7 @@ func (r *run[S]) isPlain() bool { return r.cfg.store == nil && r.cfg.hook == nil
 // path, atNone otherwise.
 func (r *run[S]) plainStart() int32 {
 	first := r.c.hops[0].only
-	if !r.isPlain() || first <= 0 || r.c.hops[first].stride == nil {
+	if !r.isPlain() || first <= 0 || r.c.hops[first].stride == nil || r.core.metas[0].tolerant {
 		return atNone
 	}
 	r.begin(first)
@@ -99,7 +99,6 @@ func (r *run[S]) strides(node int32) {
 		if h.pick != nil {
 			r.at = picking
 			if node = r.choose(h); node == atNone {
-				r.astray()
 				return
 			}
 		}
@@ -114,28 +113,33 @@ func (r *run[S]) strides(node int32) {
 	}
 }
 
-// choose asks the route of a node where to go, atNone if that is nowhere.
+// choose asks the route of a node where to go, atNone if that is nowhere, which
+// is noted.
 func (r *run[S]) choose(h *hop[S]) (to int32) {
 	ref := h.pick(r.state)
 	if ref.owner == r.c.owner && ref.at > atNone && h.routes>>uint(ref.at)&1 != 0 { //nolint:gosec // positive
 		return ref.at
 	}
-	if to, err := r.picked(&r.c.nodes[r.busy], ref); err == nil {
-		return to
+	to, err := r.picked(&r.c.nodes[r.busy], ref)
+	if err != nil {
+		r.astray(err)
+		return atNone
 	}
-	return atNone
+	return to
 }
 
-// astray leaves a route that failed to the general path, which asks it again.
-func (r *run[S]) astray() {
-	r.merged = true
+// astray leaves a route that failed to the general path, which does not ask it
+// again.
+func (r *run[S]) astray(err error) {
+	r.own()
+	r.merged, r.misled = true, err
 	r.front = append(r.front, task{node: r.busy, phase: done})
 }
 
 // stumble notes how the plain path was stopped.
 func (r *run[S]) stumble(got attempted) {
 	if r.at == picking {
-		r.astray()
+		r.astray(got.err)
 		return
 	}
 	r.own()

@@ -71,7 +71,7 @@ func (w *writer) visit(m *meta, visit int32) {
 	}
 }
 
-func (w *writer) front(t *trace, front []task) {
+func (w *writer) front(t *trace, front []task, merged bool) {
 	if len(front) == 0 {
 		return
 	}
@@ -80,15 +80,17 @@ func (w *writer) front(t *trace, front []task) {
 	for i := range front {
 		w.buf = append(w.buf, sep)
 		w.visit(t.core.metas[front[i].node], t.begun(front[i].node))
-		w.task(&front[i])
+		w.task(&front[i], merged)
 		w.buf = append(w.buf, '}')
 		sep = ','
 	}
 	w.buf = append(w.buf, ']')
 }
 
-func (w *writer) task(t *task) {
-	if t.phase != ready {
+func (w *writer) task(t *task, merged bool) {
+	switch {
+	case t.phase == done && t.made == nil && !merged: // it cannot be stored, and runs again
+	case t.phase != ready:
 		w.number(`,"phase":`, uint64(t.phase))
 	}
 	w.flag(`,"tolerant":true`, t.tolerant)

@@ -88,7 +88,7 @@ func lookUp(ctx context.Context, key string) (id string, answer any, answered bo
 	if !ok {
 		return "", nil, false, ErrNoAsker
 	}
-	id, answer, answered, err = asker.Answer(ctx, key)
+	id, answer, answered, err = asker.Answer(ctx, plain.Key(key))
 	if err != nil {
 		return "", nil, false, fmt.Errorf("look up answer to %q: %w", key, err)
 	}

@@ -51,7 +51,7 @@ func Recall(ctx context.Context, key string) (map[string]any, error) {
 	if !ok {
 		return nil, nil
 	}
-	memo, err := r.Recall(ctx, key)
+	memo, err := r.Recall(ctx, plain.Key(key))
 	if err != nil {
 		return nil, fmt.Errorf("recall memo of %q: %w", key, err)
 	}

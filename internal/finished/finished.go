@@ -60,6 +60,31 @@ func Begin(ctx context.Context, id, flow string) *Run {
 	return r
 }
 
+// Keep notes that the run of ctx is over for now, and stays in its store while the
+// task goes on.
+func Keep(ctx context.Context) {
+	if n, ok := ctx.Value(runKey{}).(named); ok {
+		n.work.keep(n.id, true)
+	}
+}
+
+// Drop notes that a run is not in its store any more.
+func Drop(ctx context.Context, id string) {
+	if w, ok := ctx.Value(workKey{}).(*Work); ok {
+		w.keep(id, false)
+	}
+}
+
+func (w *Work) keep(id string, kept bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, r := range w.runs {
+		if r.id == id {
+			r.kept = kept && !r.deleted
+		}
+	}
+}
+
 // Report is what was known at one moment.
 type Report struct {
 	// Outputs are those for clients in the order of the scheduler: of each run its
@@ -69,6 +94,8 @@ type Report struct {
 	Flow string
 	// Completed are the ids of its completed nodes, in order, with repetitions.
 	Completed []string
+	// Kept says of each run, by its id, whether it stays in its store, see Keep.
+	Kept map[string]bool
 	// Retries is how often nodes were tried again.
 	Retries int
 	// Node and Kind are the node that runs, or at which the flow has failed, the
@@ -80,10 +107,11 @@ type Report struct {
 func (w *Work) Report() Report {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var rep Report
+	rep := Report{Kept: map[string]bool{}}
 	for _, r := range w.runs {
 		rep.Outputs = r.collect(rep.Outputs)
 		rep.Retries += r.retries
+		rep.Kept[r.id] = r.kept
 		if len(r.running) == 0 && (rep.Node != "" || len(r.outputs) == 0) {
 			continue
 		}

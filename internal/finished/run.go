@@ -15,7 +15,9 @@ type Run struct {
 	flow    string
 	path    string // of the nodes that it is nested in, each with a slash after it
 	outputs []Output
-	running []Visit  // or that failed the run,  // in the order of the nodes
+	running []Visit // or that failed the run,  // in the order of the nodes
+	deleted bool    // from its store
+	kept    bool
 	nested  []nested // in the order of the nodes and of the calls
 }
 
@@ -160,6 +162,16 @@ func (r *Run) End(failed ...Visit) {
 	defer r.work.mu.Unlock()
 	r.running = failed
 	r.outputs = slices.DeleteFunc(r.outputs, func(o Output) bool { return !o.applied })
+}
+
+// Delete notes that the run has ended well and is not in its store any more.
+func (r *Run) Delete() {
+	if r == nil {
+		return
+	}
+	r.work.mu.Lock()
+	defer r.work.mu.Unlock()
+	r.deleted = true
 }
 
 // collect adds the outputs for clients. The caller holds the lock.
