@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/internal/leftover"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -140,7 +141,7 @@ func Recover(f StreamFunc) Option {
 // that is stored: what the agent keeps for the task's resume can be forgotten.
 // [FromContext] gives a request without a message, for the task: as it was
 // stored, where it was parked and is canceled or nobody answered, and with its
-// ids alone after the end of a run. Several are called in order. The executor
+// ids and memos alone after the end of a run. Several are called in order. The executor
 // waits for them for its grace period, a second at least; then their context is
 // done.
 func OnRelease(f func(ctx context.Context, taskID string)) Option {
@@ -170,8 +171,13 @@ func (a *Agent) Description() string {
 	return a.description
 }
 
-// Release calls the [OnRelease] functions. Whoever runs the agent calls it.
+// Release calls the [OnRelease] functions, after it has taken back what the task
+// has left elsewhere, such as the tasks of other agents that wait for an answer
+// (package agent/remote). Whoever runs the agent calls it.
 func (a *Agent) Release(ctx context.Context, taskID string) {
+	if req, ok := FromContext(ctx); ok {
+		leftover.TakeBack(ctx, memosIn(req.in.Task))
+	}
 	for _, f := range a.release {
 		f(ctx, taskID)
 	}

@@ -78,7 +78,7 @@ func (e ending) memos() map[string]any {
 	if asked == nil {
 		return nil
 	}
-	before, _ := e.task.Metadata[hitl.MemoKey].(map[string]any)
+	before := memosOf(e.task)
 	all := maps.Clone(before)
 	if all == nil {
 		all = map[string]any{}
@@ -94,6 +94,12 @@ func (e ending) memos() map[string]any {
 		return nil
 	}
 	return map[string]any{hitl.MemoKey: all}
+}
+
+// memosOf are the memos that a task keeps of its questions, by their ids.
+func memosOf(t *a2a.Task) map[string]any {
+	memos, _ := t.Metadata[hitl.MemoKey].(map[string]any)
+	return memos
 }
 
 // bare is the ending without what should come before.

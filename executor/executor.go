@@ -14,6 +14,8 @@ import (
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/internal/leftover"
 )
 
 // agentExecutor runs an agent for the host.
@@ -43,7 +45,7 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 		if ctx.Err() != nil {
 			return // cancelled before it began; the canceller has the word
 		}
-		runCtx, cancel := context.WithCancelCause(ctx)
+		runCtx, cancel := context.WithCancelCause(leftover.New(ctx))
 		defer cancel(nil)
 		r := runOf(x.config, ec, callFrom(ctx))
 		r.cancel = cancel
@@ -105,9 +107,13 @@ func (x *agentExecutor) conclude(ctx context.Context, r *run, o Outcome) {
 	r.mu.Lock()
 	ended := r.state.Terminal()
 	r.mu.Unlock()
-	if ended {
-		// What the run kept of its task is not looked at again: the ids do.
-		x.release(context.WithoutCancel(ctx), &a2a.Task{ID: r.task.ID, ContextID: r.task.ContextID})
+	ctx, memos := context.WithoutCancel(ctx), memosOf(r.task)
+	switch {
+	case ended:
+		// What the run kept of its task is not looked at again: this much does.
+		x.release(ctx, &a2a.Task{ID: r.task.ID, ContextID: r.task.ContextID, Metadata: map[string]any{hitl.MemoKey: memos}})
+	case o.interrupt != nil:
+		leftover.TakeBackOthers(ctx, memos, o.memos)
 	}
 	r.notify(ctx, o)
 }
@@ -148,7 +154,11 @@ func (x *agentExecutor) release(ctx context.Context, t *a2a.Task) {
 				_ = x.panicked(ctx, v) // logged
 			}
 		}()
-		req := agent.NewRequest(agent.RequestInfo{Task: t, TaskID: string(t.ID), ContextID: t.ContextID})
+		info := agent.RequestInfo{Task: t, TaskID: string(t.ID), ContextID: t.ContextID}
+		if call, ok := a2asrv.CallContextFrom(ctx); ok {
+			info.User = userOf(call.User)
+		}
+		req := agent.NewRequest(info)
 		x.agent.Release(agent.NewContext(ctx, req), string(t.ID))
 	}()
 	x.awaitFor(returned, max(x.grace, leastRelease))

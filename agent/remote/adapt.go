@@ -15,10 +15,7 @@ import (
 // Handle is an agent.StreamFunc that stands in front of the remote agent: it
 // sends the request's message and forwards the answer, whatever that is.
 //
-//	front := agent.New("front", agent.Stream(bank.Handle), agent.OnRelease(bank.Release))
-//
-// Give the calling agent agent.OnRelease(a.Release): without it a task that is
-// cancelled while it is parked leaves the remote's parked.
+//	front := agent.New("front", agent.Stream(bank.Handle))
 func (a *Agent) Handle(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
 	m := fromRequest(req)
 	c := a.newCall(ctx, m, []CallOption{Key("remote/" + a.identity()), {func(c *call) { c.reply = m.Parts }}})
@@ -29,9 +26,6 @@ func (a *Agent) Handle(ctx context.Context, req *agent.Request, w *stream.Writer
 // Tool makes the agent a function of a text: one that holds a JSON object or
 // array is sent as data. The answer is [Answer.Text]; a remote that declines is
 // an error. The same input twice in one run is two calls.
-//
-// Give the calling agent agent.OnRelease(a.Release): without it a task that is
-// cancelled while it is parked leaves the remote's parked.
 func (a *Agent) Tool(opts ...CallOption) func(ctx context.Context, input string) (string, error) {
 	return func(ctx context.Context, input string) (string, error) {
 		return a.text(ctx, toolMessage(input), opts)
@@ -52,9 +46,6 @@ func toolMessage(input string) Message {
 // Node makes the agent a flow's node: say makes the message of the state, the
 // output is [Answer.Text]. A remote that declines is an error. For another
 // output, or one that is streamed, call the agent in a function of your own.
-//
-// Give the calling agent agent.OnRelease(a.Release): without it a task that is
-// cancelled while it is parked leaves the remote's parked.
 func Node[S any](a *Agent, say func(S) Message, opts ...CallOption) flow.Func[S, string] {
 	return func(ctx context.Context, s S) (string, error) { return a.text(ctx, say(s), opts) }
 }

@@ -47,6 +47,7 @@ func New(address string, opts ...Option) (*Agent, error) {
 		card.RawPath = ""
 	}
 	a.dial = func(ctx context.Context) (*wire, error) { return a.fetchCard(ctx, card.String()) }
+	a.offer()
 	return a, nil
 }
 

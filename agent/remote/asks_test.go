@@ -394,31 +394,6 @@ func TestRemoteForgot(t *testing.T) {
 	}
 }
 
-// TestReleaseCancelsTheRemote: a parked task that is cancelled, or that nobody
-// answers, leaves no parked task at the remote, whichever way that was called.
-func TestReleaseCancelsTheRemote(t *testing.T) {
-	t.Parallel()
-	for name, build := range fronts() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			b := &bank{}
-			back := serve(t, streaming("bank", b.run))
-			front := serve(t, build(t, back.url, agent.OnRelease(to(t, back.url).Release)))
-			k := front.talk(t)
-			k.say("go")
-			if got := back.state(t, b.distinct()[0]); got != a2a.TaskStateInputRequired {
-				t.Fatalf("the remote task is %s", got)
-			}
-			if got := k.cancel(); got.Status.State != a2a.TaskStateCanceled {
-				t.Fatalf("got %s", got.Status.State)
-			}
-			if got := back.await(t, b.distinct()[0]); got != a2a.TaskStateCanceled {
-				t.Errorf("the remote task is %s", got)
-			}
-		})
-	}
-}
-
 // TestMemosCannotBeForged: a client cannot send its answer to a remote task of
 // somebody else's, by whatever it puts into its messages.
 func TestMemosCannotBeForged(t *testing.T) {

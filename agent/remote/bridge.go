@@ -108,14 +108,6 @@ func fingerprint(m Message) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// metadataOf is that of the request's task.
-func metadataOf(req *agent.Request) map[string]any {
-	if t := req.Task(); t != nil {
-		return t.Metadata
-	}
-	return nil
-}
-
 // answerPart is the part of a message that answers a question.
 func answerPart(answer any) stream.Part {
 	if raw, ok := answer.(json.RawMessage); ok {

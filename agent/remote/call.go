@@ -20,9 +20,6 @@ import (
 // A message that the remote may have received is not sent again, see [Retry] and
 // [ErrOutcomeUnknown].
 //
-// Give the calling agent agent.OnRelease(a.Release): without it a task that is
-// cancelled while it is parked leaves the remote's parked.
-//
 // The error is an errcode.Error of the remote's failure, or of what kept it
 // from answering; a hitl.Interrupt where the remote asks, to be returned like
 // that of hitl.Ask; or one of what ended ctx. Those of this package's own are
@@ -38,9 +35,6 @@ func (a *Agent) Call(ctx context.Context, m Message, opts ...CallOption) (*Answe
 // of the run that ctx belongs to: text, data and files, each remote artifact as
 // one of its own, and progress. [Answer.Result] does not repeat it. Outside of a
 // run it is Call.
-//
-// Give the calling agent agent.OnRelease(a.Release): without it a task that is
-// cancelled while it is parked leaves the remote's parked.
 func (a *Agent) Stream(ctx context.Context, m Message, opts ...CallOption) (*Answer, error) {
 	w, _ := stream.FromContext(ctx)
 	return a.newCall(ctx, m, opts).run(ctx, w)
@@ -111,7 +105,10 @@ func (c *call) run(ctx context.Context, w *stream.Writer) (answer *Answer, err e
 		return &Answer{}, c.fail(err)
 	}
 	failed := error(errNoVerdict) // also where the caller's stream panics
-	defer func() { c.settle(failed) }()
+	defer func() {
+		c.settle(failed)
+		c.noteLeft(ctx)
+	}()
 	c.out = newOutput(w, c.maxBytes, c.parked.forwarded())
 	err = c.repeat(ctx)
 	failed = err

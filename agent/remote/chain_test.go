@@ -37,7 +37,7 @@ func newChain(t *testing.T) *chain {
 	c.back = serve(t, streaming("back", c.work), executor.TracerProvider(p))
 	c.middle = serve(t, middleAgent(t, to(t, c.back.url, remote.TracerProvider(p))), executor.TracerProvider(p))
 	a := to(t, c.middle.url, remote.TracerProvider(p))
-	c.front = serve(t, agent.New("front", agent.Stream(a.Handle), agent.OnRelease(a.Release)), executor.TracerProvider(p))
+	c.front = serve(t, agent.New("front", agent.Stream(a.Handle)), executor.TracerProvider(p))
 	return c
 }
 
@@ -79,7 +79,7 @@ func middleAgent(t *testing.T, back *remote.Agent) *agent.Agent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return agent.New("middle", agent.OnRelease(back.Release), agent.Flow(compiled,
+	return agent.New("middle", agent.Flow(compiled,
 		func(_ context.Context, req *agent.Request) (string, error) { return req.Text(), nil },
 		func(context.Context, string) (*agent.Result, error) { return nil, nil }))
 }

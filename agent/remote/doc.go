@@ -27,9 +27,10 @@
 //     begin again. It is known again by its message and by how many of those came
 //     before it, see [Key].
 //   - Where the caller's run ends early, by a cancel, a timeout, a failure
-//     elsewhere, the remote task is cancelled. A task that is PARKED runs no code:
-//     cancelling it, or leaving it unanswered, cancels the remote's only if the
-//     agent has the option agent.OnRelease(bank.Release), one for each remote.
+//     elsewhere, the remote task is cancelled. So is one that waits for an answer
+//     when the caller's task is cancelled, expires or ends otherwise. After a
+//     restart, or in another process of the same task store, an Agent of the same
+//     address and name does it, so make it when the program starts.
 //   - The conversation's id and the W3C trace context go along, and each call is
 //     a span.
 //

@@ -70,7 +70,7 @@ func ExampleAgent_Handle() {
 		log.Fatal(err)
 	}
 	defer func() { _ = bank.Close() }()
-	front, stopFront := elsewhere(agent.New("front", agent.Stream(bank.Handle), agent.OnRelease(bank.Release)))
+	front, stopFront := elsewhere(agent.New("front", agent.Stream(bank.Handle)))
 	defer stopFront()
 
 	client, err := remote.New(front)

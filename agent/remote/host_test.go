@@ -76,7 +76,7 @@ func TestBareHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		front := serve(t, agent.New("front", agent.Stream(a.Handle), agent.OnRelease(a.Release)))
+		front := serve(t, agent.New("front", agent.Stream(a.Handle)))
 		for text, want := range map[string]string{"chunks": ": ab", "message": ": just a message"} {
 			if diff := cmp.Diff([]string{want}, contents(front.talk(t).say(text))); diff != "" {
 				t.Errorf("streams %t, %s (-want +got):\n%s", streams, text, diff)

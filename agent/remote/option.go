@@ -136,7 +136,7 @@ func Timeout(d time.Duration) Option {
 // CancelTimeout is how long a call that is over waits for the remote task to be
 // cancelled, and one that is cancelled before the remote has answered, to learn
 // which task that would be. Default: 900 ms, so that both a run and its call fit
-// into the executor's grace period; 0 cancels nothing.
+// into the executor's grace period; 0 cancels nothing, parked tasks neither.
 func CancelTimeout(d time.Duration) Option {
 	return Option{"CancelTimeout", func(c *config) error {
 		c.farewell = d

@@ -4,9 +4,9 @@ import (
 	"context"
 	"maps"
 
-	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/internal/leftover"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -23,8 +23,8 @@ type memo struct {
 
 // The members of a memo as it is kept.
 const (
-	memoAgent    = "agent"
-	memoTask     = "task"
+	memoAgent    = leftover.Owner
+	memoTask     = leftover.Thing
 	memoContext  = "context"
 	memoQuestion = "question"
 	memoSeen     = "seen"
@@ -149,33 +149,5 @@ func (c *call) resume(ctx context.Context, said *outgoing, at *string) (ended bo
 	default:
 		*at = p.task
 		return false, nil
-	}
-}
-
-// Release is for agent.OnRelease: it cancels the remote tasks that a parked
-// task left, when that ends unanswered. Without it they stay parked for as long
-// as the remote keeps them: no code of the caller's runs then. It serves all
-// ways to call the agent, also another Agent of the same address and name.
-//
-//	front := agent.New("front", agent.Invoke(run), agent.OnRelease(bank.Release))
-func (a *Agent) Release(ctx context.Context, _ string) {
-	req, ok := agent.FromContext(ctx)
-	if !ok || a.farewell == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.farewell)
-	defer cancel()
-	memos, _ := metadataOf(req)[hitl.MemoKey].(map[string]any)
-	for _, kept := range memos {
-		kept, _ := kept.(map[string]any)
-		m := memoOf(kept, a.identity())
-		if m == nil {
-			continue
-		}
-		way, err := a.reach(ctx)
-		if err != nil {
-			return // the remote's own limits must do
-		}
-		_ = way.cancel(ctx, m.task)
 	}
 }

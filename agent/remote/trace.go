@@ -22,6 +22,11 @@ func (c *call) startSpan(ctx context.Context) context.Context {
 		p = otel.GetTracerProvider()
 	}
 	ctx, c.span = p.Tracer(tracerName).Start(ctx, "call "+c.identity(), trace.WithSpanKind(trace.SpanKindClient))
+	return carrying(ctx)
+}
+
+// carrying has the trace context go along with requests.
+func carrying(ctx context.Context) context.Context {
 	carried := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carried)
 	return withParams(ctx, carried)

@@ -35,6 +35,7 @@ func FromCard(card *a2a.AgentCard, opts ...Option) (*Agent, error) {
 	a := newAgent(cfg, hostOf(card))
 	a.guess = tidyName(card.Name)
 	a.dial = func(ctx context.Context) (*wire, error) { return a.connect(ctx, card) }
+	a.offer()
 	return a, nil
 }
 
@@ -56,6 +57,7 @@ func FromClient(c *a2aclient.Client, name string, opts ...Option) (*Agent, error
 	a := newAgent(cfg, name)
 	w := &wire{client: c, given: true, streams: true}
 	a.dial = func(context.Context) (*wire, error) { return w, nil }
+	a.offer()
 	return a, nil
 }
 
@@ -201,6 +203,9 @@ func (w *wire) cancel(ctx context.Context, task string) error {
 func unsupported(err error) bool {
 	return errors.Is(err, a2a.ErrUnsupportedOperation) || errors.Is(err, a2a.ErrMethodNotFound)
 }
+
+// hasEnded reports whether the agent says that a task has ended.
+func hasEnded(err error) bool { return errors.Is(err, a2a.ErrTaskNotCancelable) }
 
 // speaksA2A reports whether the remote itself said what err is.
 func speaksA2A(err error) bool {

@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -54,16 +53,13 @@ func run(ctx context.Context, f flags) (err error) {
 
 // serve keeps everything in memory when db is nil.
 func serve(ctx context.Context, f flags, db *sqlstore.DB) error {
-	var self atomic.Value // where the rows "remote …" find this agent
-	kinds := []showcase.Option{showcase.Self(func() string {
-		address, _ := self.Load().(string)
-		return address
-	})}
+	var self showcase.Self
+	kinds := []showcase.Option{showcase.Calls(&self)}
 	opts := []executor.Option{
 		executor.Version("0.1.0"),
 		executor.OnListen(func(httpAddr, grpcAddr net.Addr) {
 			if _, port, err := net.SplitHostPort(httpAddr.String()); err == nil {
-				self.Store("http://127.0.0.1:" + port)
+				_ = self.At("http://127.0.0.1:" + port) // which is an address
 			}
 			fmt.Printf("showcase: ready on http://%v", httpAddr)
 			if grpcAddr != nil {

@@ -26,15 +26,14 @@ var catalogue embed.FS
 type Option func(*settings)
 
 type settings struct {
-	self   func() string
+	self   *Self
 	store  flow.Store
 	onNode func(task, node string)
 }
 
-// Self tells the rows "remote …" where the agent itself is served, as the
-// address of its card; "" while that is not known. Default: the rows are
-// unknown scenarios.
-func Self(address func() string) Option { return func(s *settings) { s.self = address } }
+// Calls tells the rows "remote …" whom to call. Default: they are unknown
+// scenarios.
+func Calls(self *Self) Option { return func(s *settings) { s.self = self } }
 
 // Flows keeps the runs of the rows "flow …" in a store, from which they go on
 // when the process has died, and tells onNode of each run of a node. Default:
@@ -46,11 +45,10 @@ func Flows(store flow.Store, onNode func(task, node string)) Option {
 // New makes the agent. It has both an Invoke and a Stream function. The error
 // tells what is wrong with its flows and its catalogue.
 func New(opts ...Option) (*agent.Agent, error) {
-	var set settings
+	set := settings{self: &Self{}}
 	for _, o := range opts {
 		o(&set)
 	}
-	others := &remotes{address: set.self}
 	flows, err := newFlows(set.store, set.onNode)
 	if err != nil {
 		return nil, err
@@ -65,7 +63,7 @@ func New(opts ...Option) (*agent.Agent, error) {
 		case isFlow(req):
 			return flows.run(ctx, req, w)
 		case isRemote(req):
-			return others.run(ctx, req, w)
+			return set.self.run(ctx, req, w)
 		case isDomain:
 			raise := codes.For(catalog.AcceptLanguage(req.AcceptLanguage())...)
 			return nil, raise.Error(catalog.Key(strings.TrimSpace(code)))
@@ -77,7 +75,7 @@ func New(opts ...Option) (*agent.Agent, error) {
 	return agent.New("showcase",
 		agent.Description("Shows every way in which an agent can answer, chosen by the message's text."),
 		agent.Invoke(invoke(run)), agent.Stream(run), flows.recovery(),
-		agent.OnRelease(flows.release), agent.OnRelease(others.release)), nil
+		agent.OnRelease(flows.release)), nil
 }
 
 // invoke answers in one go as the other function does in a stream, but for the

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -39,11 +38,8 @@ type binding struct {
 // binding and generation.
 func bindings(t *testing.T) []binding {
 	t.Helper()
-	var self atomic.Value // known once the server runs
-	a, err := showcase.New(showcase.Self(func() string {
-		address, _ := self.Load().(string)
-		return address
-	}))
+	var self showcase.Self // told once the server runs
+	a, err := showcase.New(showcase.Calls(&self))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +49,9 @@ func bindings(t *testing.T) []binding {
 	}
 	hs := httptest.NewServer(srv)
 	t.Cleanup(hs.Close)
-	self.Store(hs.URL)
+	if err := self.At(hs.URL); err != nil {
+		t.Fatal(err)
+	}
 	gs := grpc.NewServer()
 	srv.RegisterGRPC(gs)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
