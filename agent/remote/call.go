@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"go.opentelemetry.io/otel/trace"
 
@@ -122,6 +123,9 @@ func (c *call) answer() *Answer {
 	}
 }
 
+// longestWait is how long a remote may have a call wait before it is repeated.
+const longestWait = 30 * time.Second
+
 // repeat makes attempts as long as they fail before the remote has received
 // anything, or with its refusal.
 func (c *call) repeat(ctx context.Context) error {
@@ -136,7 +140,7 @@ func (c *call) repeat(ctx context.Context) error {
 		}
 		errors.As(err, &c.lost)
 		return nil, err
-	}, c.retry...)
+	}, append([]retry.Option{retry.MaxWait(longestWait)}, c.retry...)...)
 	var failure *errcode.Error
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -365,3 +365,20 @@ func TestCircuitThatOpensBetweenAttempts(t *testing.T) {
 		t.Errorf("next: got %v, retried %d, called %v", err, e.Retried(), s.methods())
 	}
 }
+
+// TestRemoteThatAsksForAnHour: the call does not sleep for it, and tells the
+// delay.
+func TestRemoteThatAsksForAnHour(t *testing.T) {
+	t.Parallel()
+	for _, code := range []int{http.StatusTooManyRequests, http.StatusServiceUnavailable} {
+		s := answering(t, answerOnce(code, "Retry-After: 3600", "no"))
+		_, err := to(t, s.url).Call(t.Context(), remote.Text("x"))
+		var e *errcode.Error
+		if !errors.As(err, &e) || !e.Retriable() || len(s.methods()) != 1 {
+			t.Fatalf("%d: got %v after %v", code, err, s.methods())
+		}
+		if d, _ := e.RetryAfter(); d != time.Hour {
+			t.Errorf("%d: the delay is %v", code, d)
+		}
+	}
+}

@@ -104,7 +104,8 @@ func ClientOptions(opts ...a2aclient.FactoryOption) Option {
 // UPSTREAM_UNAVAILABLE, such a status of gRPC with details). A message that was
 // sent and not answered is not sent again. Of a client given to [FromClient] only
 // HTTP can be watched: what fails in another transport counts as sent. See
-// [retry.Do]. Default: three attempts;
+// [retry.Do]. Default: three attempts, no more than 30 s apart, so that a remote that
+// asks for an hour fails the call with that delay (retry.MaxWait);
 // Retry(retry.MaxAttempts(1)) makes one.
 func Retry(opts ...retry.Option) Option {
 	return Option{"Retry", func(c *config) error {

@@ -147,8 +147,10 @@ func (a *artifact) add(p stream.Part) {
 		a.text.WriteString(p.Text())
 		return
 	}
-	a.parts = a.content()
-	a.text.Reset()
+	if a.text.Len() > 0 {
+		a.parts = append(a.parts, stream.TextPart(a.text.String()))
+		a.text.Reset()
+	}
 	a.parts = append(a.parts, p)
 }
 
@@ -163,33 +165,55 @@ func (a *artifact) content() []stream.Part {
 // rest gives what parts, the whole of an artifact, add to what is known of it;
 // grown is false where they are not what is known and something more.
 func (a *artifact) rest(parts []stream.Part) (rest []stream.Part, grown bool) {
-	known := a.content()
-	for len(known) > 0 {
-		k := known[0]
-		for len(parts) > 0 && units(parts[0]) == 0 { // as artifacts are closed with
-			parts = parts[1:]
+	known, now := cursor{parts: a.content()}, cursor{parts: parts}
+	for {
+		k, more := known.next()
+		if !more {
+			return now.rest(), true
 		}
-		if len(parts) == 0 || parts[0].Kind() != k.Kind() {
+		p, more := now.next()
+		if !more || p.Kind() != k.Kind() {
 			return nil, false
 		}
-		p := parts[0]
-		parts = parts[1:]
 		switch {
 		case k.Kind() != stream.KindText: // counted, not compared
-			known = known[1:]
 		case strings.HasPrefix(k.Text(), p.Text()):
-			known = known[1:]
-			if more := k.Text()[len(p.Text()):]; more != "" {
-				known = append([]stream.Part{stream.TextPart(more)}, known...)
-			}
+			known.text = k.Text()[len(p.Text()):]
 		case strings.HasPrefix(p.Text(), k.Text()):
-			known = known[1:]
-			parts = append([]stream.Part{stream.TextPart(p.Text()[len(k.Text()):])}, parts...)
+			now.text = p.Text()[len(k.Text()):]
 		default:
 			return nil, false
 		}
 	}
-	return parts, true
+}
+
+// cursor goes through parts, texts in pieces of any length.
+type cursor struct {
+	text  string // that is left of the part before
+	parts []stream.Part
+}
+
+// next gives the next part that has content; artifacts are closed with one that
+// has none.
+func (c *cursor) next() (p stream.Part, ok bool) {
+	if c.text != "" {
+		p, c.text = stream.TextPart(c.text), ""
+		return p, true
+	}
+	for len(c.parts) > 0 {
+		p, c.parts = c.parts[0], c.parts[1:]
+		if units(p) > 0 {
+			return p, true
+		}
+	}
+	return p, false
+}
+
+func (c *cursor) rest() []stream.Part {
+	if c.text == "" {
+		return c.parts
+	}
+	return append([]stream.Part{stream.TextPart(c.text)}, c.parts...)
 }
 
 // dropIf forgets everything where a guardrail blocked the remote.

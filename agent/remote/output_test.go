@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -147,5 +148,37 @@ func TestOutputOfAnEarlierRun(t *testing.T) {
 	}
 	if got := appendText(nil, second.artifacts()[0].Parts); got[0] != "abc{}def{}" {
 		t.Errorf("collected %q", got)
+	}
+}
+
+// TestManyPartsCostNoMoreThanTheyHold: an artifact of 240 KB whose parts were of
+// two kinds by turns copied 6 GB, and one that was repeated in other pieces likewise.
+func TestManyPartsCostNoMoreThanTheyHold(t *testing.T) { //nolint:paralleltest // counts what the program allocates
+	const n = 20_000
+	var parts, pieces []stream.Part
+	for range n / 2 {
+		parts = append(parts, stream.TextPart("ab"), stream.DataPart(1))
+		pieces = append(pieces, stream.TextPart("a"), stream.TextPart("b"), stream.DataPart(1))
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	o := newOutput(nil, 1<<30, nil)
+	for _, p := range []piece{{id: "a", parts: parts}, {id: "a", parts: pieces}, {id: "a", parts: parts}} {
+		if err := o.add([]piece{p}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range parts { // as updates
+		if err := o.add([]piece{{id: "b", more: true, parts: []stream.Part{p}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := o.artifacts()
+	runtime.ReadMemStats(&after)
+	if len(got) != 2 || len(got[0].Parts) != n || len(got[1].Parts) != n {
+		t.Errorf("got %d artifacts", len(got))
+	}
+	if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 200 {
+		t.Errorf("allocated %d MB", mb)
 	}
 }

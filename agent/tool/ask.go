@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/errcode/retry"
@@ -53,6 +54,9 @@ func (r *run) ask(ctx context.Context) (ModelResponse, error) {
 	return res, nil
 }
 
+// longestWait is how long a model may have a run wait before it is asked again.
+const longestWait = 30 * time.Second
+
 // generate calls the model, and again while its failure may pass and nobody has
 // read a part of the answer.
 func (r *run) generate(ctx context.Context, said *voice) (ModelResponse, error) {
@@ -64,7 +68,7 @@ func (r *run) generate(ctx context.Context, said *voice) (ModelResponse, error) 
 			return ModelResponse{}, nil // not to be repeated
 		}
 		return res, err
-	}, r.retry...)
+	}, append([]retry.Option{retry.MaxWait(longestWait)}, r.retry...)...)
 	if failed != nil {
 		err = failed
 		if hitl.Find(err) == nil {

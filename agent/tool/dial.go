@@ -37,8 +37,11 @@ func HTTP(endpoint string, client *http.Client) Dial {
 	}
 }
 
-// InProcess speaks with an MCP server in the same program.
+// InProcess speaks with an MCP server in the same program, which gets a
+// middleware: a handler that panics or exits its goroutine fails the call, not
+// the program.
 func InProcess(server *mcp.Server) Dial {
+	server.AddReceivingMiddleware(containServer)
 	return func(ctx context.Context) (mcp.Transport, error) {
 		there, here := mcp.NewInMemoryTransports()
 		if _, err := server.Connect(context.WithoutCancel(ctx), there, nil); err != nil {

@@ -56,12 +56,18 @@ const (
 func answered(component string, e *jsonrpc.Error) error {
 	switch e.Code {
 	case codeFailed, codeInternal:
+		if err := endIn(e); err != nil {
+			return err
+		}
 		return &errcode.ComponentInvokeError{Component: component, Err: &transportError{e}}
 	case codeTimedOut:
 		return fmt.Errorf("%s: %w: %w", component, context.DeadlineExceeded, &transportError{e})
 	case codeArgument:
 		return errcode.New(errcode.InvalidInput, "tool_arguments_refused",
 			errcode.Message(refusal(component, e.Message)), errcode.Cause(e))
+	}
+	if errcode.Default().Classify(e).Code == errcode.InvalidInput { // what we sent, not what the model did
+		return &errcode.ComponentInvokeError{Component: component, Err: &transportError{e}}
 	}
 	return e
 }

@@ -515,3 +515,22 @@ func TestLateGoroutineOfAModel(t *testing.T) {
 	}
 	late.Wait()
 }
+
+// TestModelThatAsksForAnHour: the run does not sleep for it, and tells the delay.
+func TestModelThatAsksForAnHour(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		l := loop(t, model(func(context.Context, tool.ModelRequest) (tool.ModelResponse, error) {
+			return tool.ModelResponse{}, errcode.New(errcode.RateLimited, "quota", errcode.RetryAfter(time.Hour))
+		}), nil)
+		_, err := l.Run(t.Context(), tool.UserText("x"))
+		var e *errcode.Error
+		if !errors.As(err, &e) || e.Code() != errcode.RateLimited || time.Since(began) > 0 {
+			t.Fatalf("got %v after %v", err, time.Since(began))
+		}
+		if d, _ := e.RetryAfter(); d != time.Hour {
+			t.Errorf("the delay is %v", d)
+		}
+	})
+}

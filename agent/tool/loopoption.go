@@ -68,7 +68,9 @@ func ModelTimeout(d time.Duration) LoopOption {
 
 // ModelRetry says how calls of the model whose failure may pass are repeated.
 // Once a part of an answer was streamed, nothing is. Default: as package
-// errcode/retry does, three attempts; retry.MaxAttempts(1) never repeats.
+// errcode/retry does, three attempts, but no more than 30 s apart, so that a model
+// that asks for an hour fails the run with RATE_LIMITED and that delay (retry.MaxWait);
+// retry.MaxAttempts(1) never repeats.
 func ModelRetry(opts ...retry.Option) LoopOption {
 	opts = slices.Clone(opts)
 	return LoopOption{func(s *loopSettings) error { s.retry = opts; return nil }}

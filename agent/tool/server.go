@@ -160,6 +160,7 @@ func NewServer(name string, dial Dial, opts ...ServerOption) *Server {
 			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}},
 		},
 	})
+	s.client.AddReceivingMiddleware(containClient)
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }

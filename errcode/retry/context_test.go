@@ -216,3 +216,36 @@ func TestDeadlineDuringAnAttempt(t *testing.T) {
 		}
 	})
 }
+
+// TestMaxWait: a server that asks for an hour is not waited for, and the delay is
+// told; a shorter one is, and so is the schedule's own.
+func TestMaxWait(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		after time.Duration
+		most  time.Duration
+		calls int
+	}{
+		"longer": {time.Hour, 30 * time.Second, 1}, "just so": {30 * time.Second, 30 * time.Second, 3},
+		"no limit": {time.Hour, 0, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				fn, calls := fails(errDown.With(errcode.RetryAfter(tc.after)))
+				_, err := retry.Do(t.Context(), fn, retry.MaxWait(tc.most))
+				var e *errcode.Error
+				if !errors.As(err, &e) || *calls != tc.calls {
+					t.Fatalf("got %v after %d calls", err, *calls)
+				}
+				if d, _ := e.RetryAfter(); d != tc.after {
+					t.Errorf("the delay became %v", d)
+				}
+			})
+		})
+	}
+	fn, calls := fails(nil)
+	if _, err := retry.Do(t.Context(), fn, retry.MaxWait(-1)); *calls != 0 || errcode.CodeOf(err) != errcode.Internal {
+		t.Errorf("a negative one: got %v", err)
+	}
+}

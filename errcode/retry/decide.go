@@ -45,9 +45,12 @@ func mayPass(err error, class errcode.Class) bool {
 	return !panicked
 }
 
-// fits reports whether an attempt after the delay would still start within the budget and before
-// the deadline of ctx.
+// fits reports whether the delay is not too long, and an attempt after it would still start within
+// the budget and before the deadline of ctx.
 func (r *run) fits(ctx context.Context, delay time.Duration) bool {
+	if r.longest > 0 && delay > r.longest {
+		return false
+	}
 	now := r.clock.Now()
 	if r.budget > 0 && delay > r.budget-now.Sub(r.start) {
 		return false

@@ -34,6 +34,7 @@ type policy struct {
 	jitter   float64
 	attempts int
 	budget   time.Duration
+	longest  time.Duration
 	onRetry  func(context.Context, Attempt)
 	clock    Clock
 }
@@ -108,6 +109,15 @@ func Budget(d time.Duration) Option {
 	return optionFunc(func(p *policy) error {
 		p.budget = d
 		return notNegative("Budget", d)
+	})
+}
+
+// MaxWait limits each wait, also one that a server asks for: a longer one is not begun, and the
+// failure is returned with its delay. Default 0, no limit; negative is invalid.
+func MaxWait(d time.Duration) Option {
+	return optionFunc(func(p *policy) error {
+		p.longest = d
+		return notNegative("MaxWait", d)
 	})
 }
 
