@@ -15,7 +15,8 @@ type Dial func(ctx context.Context) (mcp.Transport, error)
 
 // Stdio runs an MCP server as a child process and speaks with it over its
 // standard input and output. The function makes the command anew for each
-// connection. A child that does not end by itself when it is no longer wanted
+// connection. A message of more than 16 MiB (mcp.DefaultMaxLineLength) ends the
+// connection, as anything else that is no message. A child that does not end by itself when it is no longer wanted
 // is terminated after two seconds, and killed after two more.
 func Stdio(command func() *exec.Cmd) Dial {
 	return func(context.Context) (mcp.Transport, error) {

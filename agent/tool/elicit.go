@@ -8,9 +8,11 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/internal/errtree"
 )
 
 // A question of an MCP server (elicitation) to a call becomes one to the user: the
@@ -52,6 +54,47 @@ func (s *Server) elicit(ctx context.Context, req *mcp.ElicitRequest) (*mcp.Elici
 		return nil, s.question(id, req.Params, fault)
 	}
 	return res, nil
+}
+
+// errDeclined is for the model.
+var errDeclined = ErrorResult("The user declined to sign in.")
+
+// signIn makes a question of the error with which a server says that the user has
+// to visit an address first, nil of any other. The call is made again after that.
+func (s *Server) signIn(ctx context.Context, err error) error {
+	asker, canAsk := hitl.AskerFrom(ctx)
+	c, called := ctx.Value(callingKey{}).(calling)
+	if !canAsk || !called {
+		return nil
+	}
+	var question error
+	for _, p := range addressesIn(err) {
+		same := *p
+		same.URL = "" // it may be another each time
+		id, answer, answered, err := asker.Answer(ctx, s.questionKey(c, &same, nil))
+		switch {
+		case err != nil:
+			return fmt.Errorf("look up answer to %s: %w", s.name, err)
+		case answered && actionOf(answer, "") != "":
+			return errDeclined
+		case !answered:
+			return s.question(id, p, "")
+		case question == nil:
+			question = s.question(id, p, "") // the server says that it was not enough
+		}
+	}
+	return question
+}
+
+// addressesIn are those that an error says the user has to visit.
+func addressesIn(err error) []*mcp.ElicitParams {
+	e, ok := errtree.As[*jsonrpc.Error](err)
+	if !ok || e.Code != mcp.CodeURLElicitationRequired {
+		return nil
+	}
+	var required struct{ Elicitations []*mcp.ElicitParams }
+	_ = json.Unmarshal(e.Data, &required) // what is nothing else has none
+	return slices.DeleteFunc(required.Elicitations, func(p *mcp.ElicitParams) bool { return p == nil || p.URL == "" })
 }
 
 // questionKey is the same for the same question of the same call, so that a consent

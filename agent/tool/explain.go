@@ -36,12 +36,21 @@ func explain(component string, err error) error {
 		return err
 	}
 	if e, ok := errtree.As[*url.Error](err); ok {
-		return &errcode.ComponentInvokeError{Component: component, Err: e}
+		return &errcode.ComponentInvokeError{Component: component, Err: &url.Error{Op: e.Op, URL: publicURL(e.URL), Err: e.Err}}
 	}
 	if e, ok := errtree.As[*jsonrpc.Error](err); ok && !ofTransport(e) {
 		return answered(component, e)
 	}
 	return &errcode.ComponentInvokeError{Component: component, Err: &transportError{err}}
+}
+
+// publicURL is what may be told of an address: in the rest there may be keys.
+func publicURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "the server"
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // The codes with which servers say that something failed which was no fault of the call's.

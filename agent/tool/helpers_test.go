@@ -54,6 +54,13 @@ func serveChild(file string) int {
 	add("die", func() { os.Exit(1) })
 	add("stop", func() { _ = syscall.Kill(os.Getpid(), syscall.SIGSTOP); select {} }) // the signal may take a moment
 	add("babble", func() { _, _ = os.Stdout.WriteString("Segmentation fault, I believe\n") })
+	add("flood", func() {
+		for more := bytes.Repeat([]byte("x"), 1<<20); ; {
+			if _, err := os.Stdout.Write(more); err != nil {
+				os.Exit(4)
+			}
+		}
+	})
 	add("half", func() { _, _ = os.Stdout.WriteString(`{"jsonrpc":"2.0","id":`); os.Exit(1) })
 	if err := s.Run(context.Background(), &mcp.StdioTransport{}); err != nil {
 		return 1

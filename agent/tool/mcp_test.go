@@ -165,6 +165,7 @@ func TestChildProcess(t *testing.T) {
 	}{
 		"killed":      {"die", errcode.UpstreamUnavailable, nil, 3},
 		"babbling":    {"babble", errcode.UpstreamUnavailable, nil, 3},
+		"without end": {"flood", errcode.UpstreamUnavailable, nil, 3},
 		"cut off":     {"half", errcode.UpstreamUnavailable, nil, 3},
 		"slow":        {"hang", errcode.UpstreamTimeout, []tool.GuardOption{tool.Timeout(soon)}, 3},
 		"hung itself": {"stop", errcode.UpstreamTimeout, []tool.GuardOption{tool.Timeout(10 * soon)}, 1},

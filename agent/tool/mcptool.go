@@ -52,6 +52,9 @@ func (t *mcpTool) Call(ctx context.Context, args json.RawMessage) (Output, error
 		res, err = session.CallTool(ctx, &mcp.CallToolParams{Name: t.spec.Name, Arguments: args})
 		return err
 	})
+	if ask := t.server.signIn(ctx, err); ask != nil {
+		return Output{}, ask
+	}
 	if err != nil {
 		return Output{}, explain(t.server.name+"/"+t.spec.Name, err)
 	}

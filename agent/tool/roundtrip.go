@@ -30,10 +30,18 @@ func telling(t mcp.Transport, maxBytes int64) mcp.Transport {
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	client.Transport = answers{base, h.OAuthHandler != nil, maxBytes}
+	client.Transport = answers{base, h.OAuthHandler != nil, maxBytes, resumesOf(h)}
 	told := *h
 	told.HTTPClient = &client
 	return &told
+}
+
+// resumesOf is how often the library asks for the rest of a stream.
+func resumesOf(h *mcp.StreamableClientTransport) int {
+	if h.MaxRetries == 0 {
+		return 5
+	}
+	return max(0, h.MaxRetries)
 }
 
 // answers keeps what would break the library's connection, and with it the calls
@@ -43,52 +51,83 @@ type answers struct {
 	base     http.RoundTripper
 	oauth    bool
 	maxBytes int64
+	resumes  int // of a stream that broke
+}
+
+const mediaEvents = "text/event-stream"
+
+func mediaType(res *http.Response) string {
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	return kind
 }
 
 // errForgotten is what a server says of a session that it does not know.
 var errForgotten = errors.New("the server has forgotten the session")
 
+const headerSession = "Mcp-Session-Id"
+
 // RoundTrip implements http.RoundTripper.
 func (a answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	called := markWritten(req.Context())
+	j, _ := req.Context().Value(journeyKey{}).(*journey)
+	if j != nil && req.Method == http.MethodGet && req.Header.Get("Last-Event-ID") != "" {
+		return a.resume(req, j)
+	}
 	res, err := a.base.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	if a.maxBytes > 0 {
-		res.Body = &bounded{ReadCloser: res.Body, max: a.maxBytes, left: a.maxBytes}
-	}
+	res.Body = a.bound(res.Body)
 	if req.Method != http.MethodPost || a.oauth && (res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden) {
 		return res, nil
 	}
-	if res.StatusCode == http.StatusNotFound && req.Header.Get("Mcp-Session-Id") != "" {
+	if res.StatusCode == http.StatusNotFound && req.Header.Get(headerSession) != "" {
 		_ = res.Body.Close()
 		return nil, errForgotten
 	}
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	if called && res.StatusCode == http.StatusOK && kind != "application/json" && kind != "text/event-stream" {
+	kind := mediaType(res)
+	if called && res.StatusCode == http.StatusOK && kind != "application/json" && kind != mediaEvents {
 		_ = res.Body.Close()
 		return nil, fmt.Errorf("read answer: expected JSON or events, got %.100q", kind)
 	}
 	switch ok := res.StatusCode < http.StatusBadRequest; {
+	case ok && kind == mediaEvents:
+		id := callID(req)
+		if j != nil {
+			j.begin(id)
+		}
+		res.Body = a.events(res.Body, id)
+		return res, nil
 	case ok && (kind != "application/json" || res.StatusCode == http.StatusAccepted || res.StatusCode == http.StatusNoContent):
 		return res, nil
 	case res.StatusCode == http.StatusTooManyRequests, res.StatusCode >= http.StatusInternalServerError,
-		!ok && kind != "application/json":
+		!ok && kind != "application/json" && (res.StatusCode != http.StatusBadRequest || req.Header.Get(headerSession) == ""):
 		return nil, a.refused(req, res)
 	default:
 		return a.message(req, res)
 	}
 }
 
+func (a answers) bound(body io.ReadCloser) io.ReadCloser {
+	if a.maxBytes <= 0 {
+		return body
+	}
+	return &bounded{ReadCloser: body, max: a.maxBytes, left: a.maxBytes}
+}
+
 // message reads an answer that must be one JSON-RPC message, or with a status that
 // is a failure may be one.
 func (a answers) message(req *http.Request, res *http.Response) (*http.Response, error) {
 	body, err := io.ReadAll(res.Body)
+	var msg jsonrpc.Message
 	if err == nil && len(bytes.TrimSpace(body)) > 0 {
-		_, err = jsonrpc.DecodeMessage(body)
+		msg, err = jsonrpc.DecodeMessage(body)
 	}
+	answer, isAnswer := msg.(*jsonrpc.Response)
 	switch {
+	case res.StatusCode == http.StatusBadRequest && req.Header.Get(headerSession) != "" && (!isAnswer || !answer.ID.IsValid()):
+		_ = res.Body.Close()
+		return nil, errForgotten // not in the specification, but in its first examples
 	case err != nil && res.StatusCode >= http.StatusBadRequest, len(body) == 0 && res.StatusCode >= http.StatusBadRequest:
 		return nil, a.refused(req, res)
 	case err != nil:
@@ -104,9 +143,12 @@ func (a answers) refused(req *http.Request, res *http.Response) error {
 	_, _ = io.CopyN(io.Discard, res.Body, 64<<10) // so that the connection can be used again
 	_ = res.Body.Close()
 	return &errcode.HTTPStatusError{
-		StatusCode: res.StatusCode, Header: res.Header, Method: req.Method, URL: req.URL.Redacted(),
+		StatusCode: res.StatusCode, Header: res.Header, Method: req.Method, URL: publicURL(req.URL.String()),
 	}
 }
+
+// errTooLarge is the error of a message over the bound.
+var errTooLarge = errors.New("a message is larger")
 
 // bounded is a body of messages with an empty line between them (server-sent
 // events), or of one; none may be larger than max.
@@ -130,7 +172,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 			b.line = true
 		}
 		if b.left--; b.left < 0 {
-			return 0, fmt.Errorf("a message is larger than %d bytes", b.max)
+			return 0, fmt.Errorf("%w than %d bytes", errTooLarge, b.max)
 		}
 	}
 	return n, err

@@ -36,6 +36,7 @@ func KeepAlive(d time.Duration) ServerOption {
 
 // MaxBytes is how large one message of a server over HTTP may be; a larger one
 // is a failure of the call that it was for. Default 16 MiB; 0 and less are no limit.
+// For other transports see [Stdio].
 func MaxBytes(n int64) ServerOption {
 	return ServerOption{func(s *Server) { s.maxBytes = n }}
 }
@@ -245,7 +246,8 @@ func (s *Server) with(ctx context.Context, use func(context.Context, *mcp.Client
 			return err
 		}
 		var written atomic.Bool
-		err = l.use(context.WithValue(ctx, writtenKey{}, &written), use)
+		call := context.WithValue(context.WithValue(ctx, writtenKey{}, &written), journeyKey{}, &journey{})
+		err = l.use(call, use)
 		ended := errors.Is(err, mcp.ErrConnectionClosed)
 		if ended || errors.Is(err, errForgotten) || errors.Is(err, mcp.ErrSessionMissing) {
 			l.retire()

@@ -74,6 +74,13 @@ func failed(w http.ResponseWriter, a asked, code int, message string) {
 	_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%q}}`, a.ID, code, message)
 }
 
+func events(text string) func(w http.ResponseWriter, a asked) {
+	return func(w http.ResponseWriter, _ asked) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, text)
+	}
+}
+
 // oneFails are ways in which a server fails one call.
 func oneFails() map[string]func(w http.ResponseWriter, a asked) {
 	ways := map[string]func(w http.ResponseWriter, a asked){
@@ -89,6 +96,19 @@ func oneFails() map[string]func(w http.ResponseWriter, a asked) {
 		"endless": func(w http.ResponseWriter, a asked) {
 			w.Header().Set("Content-Type", "application/json")
 			for more := []byte(strings.Repeat(" ", 1<<16)); ; {
+				if _, err := w.Write(more); err != nil {
+					return
+				}
+			}
+		},
+		"an event without JSON":              events("data: {nonsense\n\n"),
+		"an event with two":                  events("data: {}\ndata: {}\n\n"),
+		"a line of an event without a colon": events("Internal Server Error\n\n"),
+		"an event that breaks off":           events("id: 1\nretry: 1\ndata: {\"jsonrpc\":"),
+		"events without a way back":          events("retry: 1\nid: 1\ndata:\n\n"), // the rest is refused
+		"an endless event": func(w http.ResponseWriter, _ asked) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			for more := bytes.Repeat([]byte("data: x\n"), 1<<12); ; {
 				if _, err := w.Write(more); err != nil {
 					return
 				}
