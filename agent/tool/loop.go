@@ -120,8 +120,9 @@ func (l *Loop) Run(ctx context.Context, messages ...Message) (*Answer, error) {
 	return nil, &errcode.MaxToolIterationsError{Limit: l.iterations}
 }
 
-// Stream is Run for the text of the message that began the task, and an agent's
-// Stream function:
+// Stream is Run for the message that began the task, and an agent's Stream
+// function. The model reads its text, its data as JSON, and of its files the names
+// and addresses:
 //
 //	agent.New("bank", agent.Stream(loop.Stream))
 //
@@ -129,7 +130,7 @@ func (l *Loop) Run(ctx context.Context, messages ...Message) (*Answer, error) {
 // begins from the same text again.
 func (l *Loop) Stream(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
 	began := agent.NewRequest(agent.RequestInfo{Message: req.Original()})
-	a, err := l.Run(stream.NewContext(ctx, w), UserText(began.Text()))
+	a, err := l.Run(stream.NewContext(ctx, w), UserText(inWords(began)))
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2aexec/a2aexec/agent"
@@ -533,4 +534,26 @@ func TestModelThatAsksForAnHour(t *testing.T) {
 			t.Errorf("the delay is %v", d)
 		}
 	})
+}
+
+// TestModelReadsDataAndFiles: a task that began with them reached the model as an
+// empty text.
+func TestModelReadsDataAndFiles(t *testing.T) {
+	t.Parallel()
+	heard := make(chan string, 1)
+	l := loop(t, model(func(_ context.Context, req tool.ModelRequest) (tool.ModelResponse, error) {
+		heard <- req.Messages[0].Text
+		return says("ok"), nil
+	}), nil)
+	msg := a2a.NewMessage(a2a.MessageRoleUser, a2a.NewDataPart(map[string]any{"order": 4711}), a2a.NewTextPart("Cancel this."),
+		&a2a.Part{Content: a2a.URL("https://x.example/f"), Filename: "f.pdf", MediaType: "application/pdf"}, &a2a.Part{Content: a2a.Raw("abc")})
+	req := agent.NewRequest(agent.RequestInfo{Message: msg})
+	w, _ := stream.New(keep{})
+	if _, err := l.Stream(t.Context(), req, w); err != nil {
+		t.Fatal(err)
+	}
+	want := "Cancel this.\n{\"order\":4711}\n[file f.pdf, application/pdf, https://x.example/f]\n[file, 3 bytes]"
+	if got := <-heard; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

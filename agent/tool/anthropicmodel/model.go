@@ -134,9 +134,7 @@ func (m *Model) response(ctx context.Context, msg *anthropic.Message, wrote writ
 		}
 	}
 	res.Text = text.String()
-	if len(msg.Content) > 0 {
-		res.Raw = msg.ToParam() // of arguments that are no JSON it has none
-	}
+	res.Raw = again(msg)
 	return res, nil
 }
 

@@ -323,3 +323,52 @@ func TestAgent(t *testing.T) {
 		t.Errorf("asked %d times, want 3", v.asked())
 	}
 }
+
+// TestNoTextIsEmpty: the API refuses one, wherever it comes from: an answer that
+// is sent back, a question without words.
+func TestNoTextIsEmpty(t *testing.T) {
+	t.Parallel()
+	v := serve(t,
+		events(start, begin(0, `{"type":"text","text":""}`), stop(0), begin(1, `{"type":"tool_use","id":"toolu_1","name":"delete","input":{}}`), stop(1), reason("tool_use"), end),
+		events(start, begin(0, `{"type":"text","text":""}`), textDelta(0, "Hello."), stop(0), reason("end_turn"), end))
+	del := tool.Func("delete", "", func(context.Context, struct{}) (string, error) { return "", nil })
+	loop, err := tool.NewLoop(v, []tool.Tool{del})
+	if err != nil {
+		t.Fatal(err)
+	}
+	executortest.Run(t, agent.New("a", agent.Stream(loop.Stream)), "").AssertText(t, "Hello.")
+	raw, err := json.Marshal(v.asks)
+	if err != nil || len(v.asks) != 2 || strings.Contains(string(raw), `"text":""`) {
+		t.Errorf("sent %s, %v", raw, err)
+	}
+}
+
+// TestAnswerThatWasKept: an answer that comes back as JSON, from a conversation
+// that went on after a question, is sent as it was.
+func TestAnswerThatWasKept(t *testing.T) {
+	t.Parallel()
+	v := serve(t, answer(200, said(thought+","+wants, "tool_use")), answer(200, said(hello, "end_turn")))
+	first, err := v.Generate(t.Context(), tool.ModelRequest{Messages: []tool.Message{tool.UserText("x")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := json.Marshal(first.Raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, raw := range []any{first.Raw, json.RawMessage(kept)} {
+		_, err := v.Generate(t.Context(), tool.ModelRequest{Messages: []tool.Message{
+			tool.UserText("x"), {Role: tool.Assistant, Calls: first.Calls, Raw: raw},
+			{Role: tool.ToolResults, Results: []tool.CallResult{{CallID: "toolu_1", Output: tool.Output{Text: "12"}}}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(v.asks[1], v.asks[2]); diff != "" {
+		t.Errorf("(-as it was +as it was kept):\n%s", diff)
+	}
+	if sent, _ := json.Marshal(v.asks[2]); !strings.Contains(string(sent), `"signature":"sig"`) {
+		t.Errorf("the signed thought is lost: %s", sent)
+	}
+}
