@@ -14,8 +14,8 @@ import (
 	"github.com/a2aexec/a2aexec/internal/errtree"
 )
 
-// clean is the outermost decorator: no error leaves without passing it. It
-// gives each exactly one sentinel and a text meant for clients; what the error
+// clean is the outermost decorator: no error leaves without passing it, and
+// nothing that is kept for the agent alone leaves it. It gives each exactly one sentinel and a text meant for clients; what the error
 // really said goes to the log. It tells the edge, past the host's binding, which
 // error that is.
 type clean struct {
@@ -101,7 +101,7 @@ func cleaned[Req, Resp any](
 		return resp, c.clean(ctx, id, err)
 	}
 	resp, err = next(ctx, req)
-	return resp, c.clean(ctx, id, err)
+	return withoutKept(resp), c.clean(ctx, id, err)
 }
 
 func cleanedStream[Req any](
@@ -130,7 +130,7 @@ func cleanedStream[Req any](
 				yield(nil, c.clean(ctx, id, err))
 				return
 			}
-			if !yield(ev, nil) {
+			if !yield(withoutKept(ev), nil) {
 				return
 			}
 			yielding = false

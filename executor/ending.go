@@ -13,6 +13,7 @@ import (
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/internal/finished"
+	"github.com/a2aexec/a2aexec/internal/retained"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -53,7 +54,7 @@ func (e ending) events(now time.Time) []a2a.Event {
 		})
 	}
 	return append(out, &a2a.TaskStatusUpdateEvent{
-		TaskID: info.TaskID, ContextID: info.ContextID, Status: status, Metadata: e.memos(),
+		TaskID: info.TaskID, ContextID: info.ContextID, Status: status, Metadata: e.metadata(),
 	})
 }
 
@@ -70,16 +71,35 @@ func (e ending) added() []agent.Artifact {
 	return out
 }
 
-// memos is what a parked task's metadata keep of its questions, those of
-// earlier ones included, and which runs of flows are kept whose question it is
-// not, for its id would tell; nil if this run changes nothing of it.
-func (e ending) memos() map[string]any {
-	asked := e.outcome.interrupt
-	if asked == nil {
+// metadata is what changes of the task's: a parked task keeps memos of its
+// questions, those of earlier ones included, and what its code wants to find
+// again, which is forgotten when it ends. Nil if nothing changes.
+func (e ending) metadata() map[string]any {
+	out := map[string]any{}
+	if all, changed := e.memos(); changed {
+		out[hitl.MemoKey] = all
+	}
+	if e.outcome.kept != nil {
+		out[retained.Key] = e.outcome.kept
+	} else if keeps(e.task.Metadata) {
+		out[retained.Key] = map[string]any{}
+	}
+	if len(out) == 0 {
 		return nil
 	}
+	return out
+}
+
+// memos is what a parked task keeps of its questions, those of earlier ones
+// included, and which runs of flows are kept whose question it is not, for its
+// id would tell.
+func (e ending) memos() (all map[string]any, changed bool) {
+	asked := e.outcome.interrupt
+	if asked == nil {
+		return nil, false
+	}
 	before := memosOf(e.task)
-	all := maps.Clone(before)
+	all = maps.Clone(before)
 	if all == nil {
 		all = map[string]any{}
 	}
@@ -90,10 +110,7 @@ func (e ending) memos() map[string]any {
 			all[run] = map[string]any{"kept": true}
 		}
 	}
-	if reflect.DeepEqual(all, before) || len(all)+len(before) == 0 {
-		return nil
-	}
-	return map[string]any{hitl.MemoKey: all}
+	return all, len(all)+len(before) > 0 && !reflect.DeepEqual(all, before)
 }
 
 // memosOf are the memos that a task keeps of its questions, by their ids.
@@ -127,12 +144,12 @@ func (e ending) snapshot(status a2a.TaskStatus, artifacts []*a2a.Artifact) *a2a.
 	t.Status = status
 	t.Artifacts = artifacts
 	t.History = slices.Clone(t.History)
-	if memos := e.memos(); memos != nil {
+	if changes := e.metadata(); changes != nil {
 		t.Metadata = maps.Clone(t.Metadata)
 		if t.Metadata == nil {
 			t.Metadata = map[string]any{}
 		}
-		maps.Copy(t.Metadata, memos)
+		maps.Copy(t.Metadata, changes)
 	}
 	return &t
 }

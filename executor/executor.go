@@ -16,6 +16,7 @@ import (
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/internal/leftover"
+	"github.com/a2aexec/a2aexec/internal/retained"
 )
 
 // agentExecutor runs an agent for the host.
@@ -45,9 +46,9 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 		if ctx.Err() != nil {
 			return // cancelled before it began; the canceller has the word
 		}
-		runCtx, cancel := context.WithCancelCause(leftover.New(ctx))
-		defer cancel(nil)
 		r := runOf(x.config, ec, callFrom(ctx))
+		runCtx, cancel := context.WithCancelCause(retained.New(leftover.New(ctx), r.task.Metadata))
+		defer cancel(nil)
 		r.cancel = cancel
 		r.returned = func() { x.codeReturned(r) }
 		x.hold(r, callFrom(ctx).ticket)

@@ -10,6 +10,7 @@ import (
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/internal/retained"
 )
 
 // State is how a run ended: a closed set.
@@ -47,6 +48,7 @@ type Outcome struct {
 	result    *agent.Result
 	interrupt *hitl.Interrupt
 	memos     map[string]any // of the questions, by their ids
+	kept      map[string]any // what the run's code wants to find again, likewise
 	problem   error          // what kept Data from being sent as it was
 	logged    bool
 }
@@ -80,6 +82,9 @@ func (r *run) settle(ctx context.Context, res *agent.Result, err error) Outcome 
 	o := r.outcome(r.table, r.builder, res, err)
 	if o.State == Failed {
 		r.loseFinished()
+	}
+	if o.interrupt != nil {
+		o.kept = retained.All(ctx)
 	}
 	r.logOutcome(ctx, o)
 	r.logLost(ctx, o)

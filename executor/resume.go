@@ -44,5 +44,5 @@ func (h *Handler) Resume(ctx context.Context, owner agent.User, taskID string, a
 	if !ok {
 		return nil, fmt.Errorf("resume task: got a %T, expected a task", res)
 	}
-	return task, nil
+	return withoutKept(task), nil
 }

@@ -88,7 +88,7 @@ func (c *call) mayPass(ctx context.Context, err error) (delay time.Duration, pas
 	if err == nil || ctx.Err() != nil {
 		return 0, false
 	}
-	failure := c.diagnose(err, nil, notesFrom(ctx)) //nolint:contextcheck // the notes are all it needs
+	failure := c.diagnose(err, nil, notesFrom(ctx))
 	delay, _ = failure.RetryAfter()
 	return delay, failure.Retriable() && delay <= longestWait
 }

@@ -19,6 +19,10 @@ type run struct {
 	*Loop
 	answer *Answer
 	writer *stream.Writer // nil where nobody reads along
+	place  *place         // where the conversation is kept, nil for nowhere
+
+	waiting  []Call             // of the round that a question has parked
+	finished map[int]CallResult // of those, by their places
 
 	mu    sync.Mutex
 	wrote bool // a text was written in this run

@@ -31,7 +31,9 @@ import (
 //     grows, and the call repeated; it is no strike. See [RateLimitWait].
 //   - A tool's own error result goes to the model, with credentials masked, and is
 //     no strike.
-//   - A question to the user (package hitl) is returned as it is.
+//   - A question to the user (package hitl) is returned as it is. Each call has
+//     questions of its own: an answer to one is none to another call, also of the
+//     same tool with the same arguments.
 //   - When ctx is done, its cause is returned; that is no strike.
 //   - Everything else is returned with the source, a panic as an
 //     errcode.PanicError.
@@ -124,7 +126,7 @@ func (g *guarded) Call(ctx context.Context, args json.RawMessage) (Output, error
 		}
 		return Output{}, err
 	}
-	out, err := g.patiently(context.WithValue(ctx, within{s}, p), args)
+	out, err := g.patiently(g.withQuestions(context.WithValue(ctx, within{s}, p), args), args)
 	if err != nil {
 		return g.failed(ctx, turn{s, p}, err)
 	}

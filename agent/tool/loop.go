@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/internal/runscope"
 	"github.com/a2aexec/a2aexec/stream"
 )
@@ -89,35 +90,59 @@ type Answer struct {
 // errcode.MaxToolIterationsError, a question of a tool (package hitl), the error of
 // the writer, and the cause of ctx. When one call fails, the others are cancelled;
 // Run returns when all have ended, with the first failure in the order of the
-// calls, or else the questions joined, of which the first is asked. After the answer to a question the handler
-// runs again from its start, and so does the conversation.
+// calls, or else the questions joined, of which the first is asked.
+//
+// After the answer to a question the handler runs again from its start, but a
+// conversation that began with the same messages goes on where it was: what had
+// finished does not run again. The executor keeps up to 8 MiB of conversations
+// with a parked task, what [Model] gives as Raw as JSON; one that is larger, or
+// has no JSON, begins anew. Each call has questions of its own.
 func (l *Loop) Run(ctx context.Context, messages ...Message) (*Answer, error) {
 	if !runscope.In(ctx) {
 		ctx = WithRequest(ctx)
 	}
-	r := &run{Loop: l, answer: &Answer{Messages: slices.Clone(messages)}}
+	r := &run{Loop: l, answer: &Answer{Messages: slices.Clone(messages)}, place: l.placeOf(ctx, messages)}
 	if !l.silent {
 		r.writer, _ = stream.FromContext(ctx)
 	}
-	for range l.iterations {
-		res, err := r.ask(ctx)
-		if err != nil {
-			return nil, err
+	if r.restore(ctx) {
+		return r.answer, nil
+	}
+	err := r.converse(ctx)
+	if err == nil || hitl.Find(err) != nil {
+		r.keep(ctx, err == nil)
+	} else if r.place != nil {
+		numbersOf(ctx).undo(r.place.what, r.place.number) // for whoever tries again
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.answer, nil
+}
+
+// converse asks the model and calls the tools until there is an answer.
+func (r *run) converse(ctx context.Context) error {
+	for calls := r.waiting; ; calls = nil {
+		if len(calls) == 0 {
+			res, err := r.ask(ctx)
+			if err != nil {
+				return err
+			}
+			if calls = res.Calls; len(calls) == 0 {
+				r.answer.Text = res.Text
+				return nil
+			}
 		}
-		if len(res.Calls) == 0 {
-			r.answer.Text = res.Text
-			return r.answer, nil
-		}
-		if r.answer.Iterations == l.iterations {
+		if r.answer.Iterations >= r.iterations {
 			break // nobody would read the results
 		}
-		results, err := l.callAll(ctx, res.Calls)
+		results, err := r.callAll(ctx, calls)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		r.say(Message{Role: ToolResults, Results: results})
 	}
-	return nil, &errcode.MaxToolIterationsError{Limit: l.iterations}
+	return &errcode.MaxToolIterationsError{Limit: r.iterations}
 }
 
 // Stream is Run for the message that began the task, and an agent's Stream
@@ -127,7 +152,7 @@ func (l *Loop) Run(ctx context.Context, messages ...Message) (*Answer, error) {
 //	agent.New("bank", agent.Stream(loop.Stream))
 //
 // A message that answers a tool's question is for that tool: the conversation
-// begins from the same text again.
+// goes on where it was.
 func (l *Loop) Stream(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
 	began := agent.NewRequest(agent.RequestInfo{Message: req.Original()})
 	a, err := l.Run(stream.NewContext(ctx, w), UserText(inWords(began)))

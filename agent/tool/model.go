@@ -37,7 +37,8 @@ type ModelResponse struct {
 	// Calls are what the model wants to know, in its order.
 	Calls []Call
 	// Raw is what the model wants to see again of this answer, in its own form:
-	// signed thoughts, say. Nil for nothing.
+	// signed thoughts, say. Nil for nothing. After a question that has parked the task
+	// it comes back as a json.RawMessage.
 	Raw any
 	// Usage is what the answer took, where the model tells.
 	Usage Usage

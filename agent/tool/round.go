@@ -14,17 +14,22 @@ import (
 var errSibling = errors.New("another call has failed")
 
 // callAll calls the tools, some at once, and gives the results in the order of
-// the calls.
-func (l *Loop) callAll(ctx context.Context, calls []Call) ([]CallResult, error) {
+// the calls. Those that had finished before a question are not called again.
+func (r *run) callAll(ctx context.Context, calls []Call) ([]CallResult, error) {
 	round, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	results := make([]CallResult, len(calls))
 	errs := make([]error, len(calls))
 	var group errgroup.Group
-	group.SetLimit(l.parallel)
+	group.SetLimit(r.parallel)
 	for i, c := range calls {
+		if res, ok := r.finished[i]; ok {
+			results[i] = res
+			continue
+		}
+		one := context.WithValue(round, numberKey{}, r.numberOf(calls, i))
 		group.Go(func() error {
-			results[i], errs[i] = l.callOne(round, c)
+			results[i], errs[i] = r.callOne(one, c)
 			if errs[i] != nil && hitl.Find(errs[i]) == nil {
 				cancel(errSibling)
 			}
@@ -35,7 +40,36 @@ func (l *Loop) callAll(ctx context.Context, calls []Call) ([]CallResult, error) 
 	if ctx.Err() != nil {
 		return nil, stopped(ctx)
 	}
-	return results, first(errs)
+	r.finished = map[int]CallResult{}
+	for i, res := range results {
+		if errs[i] == nil {
+			r.finished[i] = res
+		}
+	}
+	err := first(errs)
+	if err == nil {
+		r.finished = nil
+	}
+	return results, err
+}
+
+// numberOf tells which of equal calls of the conversation it is.
+func (r *run) numberOf(calls []Call, i int) int {
+	n := 1
+	equal := func(c Call) bool { return c.Name == calls[i].Name && string(c.Args) == string(calls[i].Args) }
+	for _, c := range calls[:i] {
+		if equal(c) {
+			n++
+		}
+	}
+	for _, m := range r.answer.Messages[:max(0, len(r.answer.Messages)-1)] {
+		for _, c := range m.Calls {
+			if equal(c) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // first is the failure to return: that of the first call that was not cancelled
