@@ -94,6 +94,7 @@ func (e rpcEdge) route(a *answer, version string, body []byte) (http.Handler, []
 	}
 	method, _ := m["method"].(string)
 	a.old = e.current == nil || version == version03 || version == "" && strings.Contains(method, "/")
+	a.x.old = a.old
 	inParams := func(p string) bool { return strings.HasPrefix(p, "/params/") }
 	if found := append(schema.Check(schema.Envelope, m), repeated(twice, "", func(p string) bool { return !inParams(p) })...); len(found) > 0 {
 		refused := refuse(a2a.ErrInvalidRequest, "")
@@ -107,11 +108,19 @@ func (e rpcEdge) route(a *answer, version string, body []byte) (http.Handler, []
 	if a.old {
 		next, rule = e.old, a.op.oldish
 	}
-	params, given := m["params"]
-	if !given || params == nil {
-		params, body = map[string]any{}, withParams(m)
+	params := m["params"]
+	if params == nil {
+		params = map[string]any{}
 	}
-	return next, body, e.checkOperation(a.x, a.op, rule, params, repeated(twice, "/params", inParams))
+	settled, err := e.checkOperation(a.x, a.op, rule, params, repeated(twice, "/params", inParams))
+	if settled == nil && m["params"] == nil { // which the host needs
+		settled = params
+	}
+	if settled != nil {
+		m["params"] = settled
+		body = encode(m)
+	}
+	return next, body, err
 }
 
 // peek finds what the answer needs of a request that is refused whatever it
@@ -155,12 +164,11 @@ func requestID(v any) (json.RawMessage, bool) {
 	return raw, true
 }
 
-// withParams gives a request without params empty ones, which the host needs.
-func withParams(m map[string]any) []byte {
-	m["params"] = map[string]any{}
-	raw, err := json.Marshal(m)
+// encode writes a tree that was decoded.
+func encode(tree any) []byte {
+	raw, err := json.Marshal(tree)
 	if err != nil {
-		return nil // not from a tree that was decoded
+		return nil // not of what was JSON
 	}
 	return raw
 }
@@ -178,7 +186,7 @@ type restEdge struct {
 func (e restEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r = shallow(r)
 	a := e.answer(w, r)
-	a.old = e.old
+	a.old, a.x.old = e.old, e.old
 	a.x.whole = "/body"
 	defer a.finish(r)
 	op, fields, allowed := byPath(r.Method, strings.TrimPrefix(r.URL.EscapedPath(), e.root), e.table)
@@ -202,11 +210,8 @@ func (e restEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	body, refused := e.readBody(a, r)
-	if e.old {
-		body = jsonNames(body)
-	}
 	if refused == nil {
-		refused = e.checkREST(a, r, fields, body)
+		body, refused = e.checkREST(a, r, fields, body)
 	}
 	if refused != nil {
 		a.refuse(r, refused)
@@ -215,20 +220,21 @@ func (e restEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.hand(e.next, stripped(r, e.root), body)
 }
 
-// checkREST checks what the path, the query and the body say together.
-func (e restEdge) checkREST(a *answer, r *http.Request, fields map[string]string, body []byte) error {
+// checkREST checks what the path, the query and the body say together, and gives
+// the body as the host's binding reads it.
+func (e restEdge) checkREST(a *answer, r *http.Request, fields map[string]string, body []byte) ([]byte, error) {
 	var tree any = map[string]any{}
 	var twice []string
 	if a.op.query {
 		query, err := url.ParseQuery(r.URL.RawQuery)
 		if err != nil {
-			return refuse(a2a.ErrInvalidRequest, "The query of the URL is malformed.")
+			return nil, refuse(a2a.ErrInvalidRequest, "The query of the URL is malformed.")
 		}
 		tree = schema.FromQuery(query)
 	} else if len(body) > 0 || len(fields) == 0 {
 		var err error
 		if tree, twice, err = decodeBody(body); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if m, ok := tree.(map[string]any); ok {
@@ -236,10 +242,28 @@ func (e restEdge) checkREST(a *answer, r *http.Request, fields map[string]string
 			m[k] = v
 		}
 	}
-	if e.old {
-		return nil // the handler checks what the binding has decoded
+	settled, err := e.checkOperation(a.x, a.op, a.op.params, tree, repeated(twice, "", anywhere))
+	switch {
+	case settled == nil:
+	case a.op.query:
+		asQuery(r, settled)
+	default:
+		body = encode(settled)
 	}
-	return e.checkOperation(a.x, a.op, a.op.params, tree, repeated(twice, "", anywhere))
+	return body, err
+}
+
+// asQuery writes the numbers of a query as the host reads them.
+func asQuery(r *http.Request, settled any) {
+	query, u := r.URL.Query(), *r.URL
+	m, _ := settled.(map[string]any)
+	for k, v := range m {
+		if n, ok := v.(json.Number); ok {
+			query.Set(k, string(n))
+		}
+	}
+	u.RawQuery = query.Encode()
+	r.URL = &u
 }
 
 // admitHTTP is what all HTTP requests have in common: who makes it, which
@@ -317,7 +341,6 @@ func anywhere(string) bool { return true }
 
 // hand gives the request to the host's binding.
 func (a *answer) hand(next http.Handler, r *http.Request, body []byte) {
-	a.x.old = a.old
 	r = r.WithContext(withExchange(r.Context(), a.x))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))

@@ -155,11 +155,15 @@ func (e grpcEdge) decoder(x *exchange, method string, dec func(any) error) func(
 			return refuse(a2a.ErrInvalidRequest, tooDeepMessage)
 		}
 		op := byRPC(method, false)
-		if !ok || op == nil || e.version != version10 {
+		if !ok || op == nil || x.old && op.name != opSendMessage && op.name != opSendStreaming {
 			return nil // the handler checks what the binding has decoded
 		}
-		tree := schema.FromProto(m.ProtoReflect())
-		return e.checkOperation(x, op, op.params, tree, noObjects(tree))
+		tree, rule := schema.FromProto(m.ProtoReflect()), op.params
+		if x.old {
+			rule = op.rest03
+		}
+		_, err := e.checkOperation(x, op, rule, tree, noObjects(tree))
+		return err
 	}
 }
 

@@ -283,9 +283,9 @@ func TestOldRESTErrors(t *testing.T) {
 		{"POST", "/v0.3/v1/tasks/x:cancel", "", 404, "TASK_NOT_FOUND"},
 		{"POST", "/v0.3/v1/tasks/x:subscribe", "", 404, "TASK_NOT_FOUND"},
 		{"POST", "/v0.3/v1/message:send", "{", 400, "PARSE_ERROR"},
-		{"POST", "/v0.3/v1/message:stream", `{"message":{"messageId":"m","role":"ROLE_USER","content":[]}}`, 400, `"message.parts"`},
+		{"POST", "/v0.3/v1/message:stream", `{"message":{"messageId":"m","role":"ROLE_USER","content":[]}}`, 400, `"message.content"`},
 		{"GET", "/v0.3/v1/tasks?pageSize=200", "", 400, `"pageSize"`},
-		{"GET", "/v0.3/v1/tasks?pageSize=x", "", 400, "INVALID_REQUEST"},
+		{"GET", "/v0.3/v1/tasks?pageSize=x", "", 400, `"pageSize"`},
 		{"GET", "/v0.3/v1/card", "", 400, "UNSUPPORTED_OPERATION"},
 	} {
 		got := callServer(t, srv, c.method, c.path, c.body, nil)

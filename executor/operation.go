@@ -23,28 +23,35 @@ type operation struct {
 	path   string
 	params schema.Rule // the fields of the request
 	oldish schema.Rule // the same in 0.3
+	rest03 schema.Rule // the same in protocol buffers of 0.3, where it is not as in 1.0
 	query  bool        // over HTTP+JSON they are in the query
 	push   bool        // it is about push notifications
 	stream bool        // it answers with a stream
 }
 
-const opSendMessage = "SendMessage"
+const (
+	opSendMessage   = "SendMessage"
+	opSendStreaming = "SendStreamingMessage"
+)
 
 // operations has all of them.
 var operations = []operation{
 	{
 		name: opSendMessage, old: "message/send", verb: http.MethodPost, path: "/message:send",
-		params: schema.SendMessage, oldish: schema.SendMessage03,
+		params: schema.SendMessage, oldish: schema.SendMessage03, rest03: schema.SendMessageREST03,
 	},
 	{
-		name: "SendStreamingMessage", stream: true, old: "message/stream", verb: http.MethodPost, path: "/message:stream",
-		params: schema.SendMessage, oldish: schema.SendMessage03,
+		name: opSendStreaming, stream: true, old: "message/stream", verb: http.MethodPost, path: "/message:stream",
+		params: schema.SendMessage, oldish: schema.SendMessage03, rest03: schema.SendMessageREST03,
 	},
 	{
 		name: "GetTask", old: "tasks/get", verb: http.MethodGet, path: "/tasks/{id}",
 		params: schema.GetTask, oldish: schema.GetTask03, query: true,
 	},
-	{name: "ListTasks", verb: http.MethodGet, path: "/tasks", params: schema.ListTasks, query: true},
+	{
+		name: "ListTasks", verb: http.MethodGet, path: "/tasks", query: true,
+		params: schema.ListTasks, rest03: schema.ListTasksREST03,
+	},
 	{
 		name: "CancelTask", old: "tasks/cancel", verb: http.MethodPost, path: "/tasks/{id}:cancel",
 		params: schema.Task, oldish: schema.Task03,
@@ -58,7 +65,8 @@ var operations = []operation{
 	},
 	{
 		name: "CreateTaskPushNotificationConfig", old: "tasks/pushNotificationConfig/set", host: "CreateTaskPushConfig", push: true,
-		verb: http.MethodPost, path: "/tasks/{taskId}/pushNotificationConfigs", params: schema.CreatePush, oldish: schema.CreatePush03,
+		verb: http.MethodPost, path: "/tasks/{taskId}/pushNotificationConfigs",
+		params: schema.CreatePush, oldish: schema.CreatePush03, rest03: schema.CreatePushREST03,
 	},
 	{
 		name: "GetTaskPushNotificationConfig", old: "tasks/pushNotificationConfig/get", host: "GetTaskPushConfig", push: true, query: true,
@@ -108,9 +116,14 @@ func byRPC(method string, old bool) *operation {
 // taskOf is the task that a request names, in either generation.
 func (o *operation) taskOf(tree any) a2a.TaskID {
 	m, _ := tree.(map[string]any)
-	if message, ok := m["message"].(map[string]any); ok {
-		id, _ := message["taskId"].(string)
-		return a2a.TaskID(id)
+	for _, name := range []string{"message", "request"} { // the latter in protocol buffers of 0.3
+		if message, ok := m[name].(map[string]any); ok {
+			id, ok := message["taskId"].(string)
+			if !ok {
+				id, _ = message["task_id"].(string)
+			}
+			return a2a.TaskID(id)
+		}
 	}
 	id, ok := m["taskId"].(string)
 	if !ok {
@@ -120,27 +133,32 @@ func (o *operation) taskOf(tree any) a2a.TaskID {
 }
 
 // checkOperation checks a request as it came: is it for something that this
-// server does, and are its fields what they should be?
-func (c *config) checkOperation(x *exchange, o *operation, r schema.Rule, tree any, twice []errcode.Violation) error {
+// server does, and are its fields what they should be? It gives the request as
+// the bindings read it, nil where that is how it came.
+func (c *config) checkOperation(x *exchange, o *operation, r schema.Rule, tree any, twice []errcode.Violation) (settled any, err error) {
 	x.taskID = o.taskOf(tree)
 	if o.push && !c.capabilities().PushNotifications {
-		return refuse(a2a.ErrPushNotificationNotSupported, "")
+		return nil, refuse(a2a.ErrPushNotificationNotSupported, "")
 	}
-	if found := append(schema.Check(r, tree), twice...); len(found) > 0 {
+	settled, changed, found := schema.Settle(r, tree)
+	if found = append(found, twice...); len(found) > 0 {
 		if found[0].Field == "" { // it is no object
 			found[0].Field = x.whole
 		}
-		return refuseParams(found[:min(len(found), schema.MaxViolations)]...)
+		return nil, refuseParams(found[:min(len(found), schema.MaxViolations)]...)
 	}
 	x.checked = true
-	if m, ok := tree.(map[string]any); ok {
+	if m, ok := settled.(map[string]any); ok && !x.old { // whose answers name no next page
 		x.pageToken, _ = m["pageToken"].(string)
 		if n, ok := m["pageSize"].(json.Number); ok {
 			size, _ := n.Int64() // which is known to be one
 			x.pageSize = int(size)
 		}
 	}
-	return nil
+	if !changed {
+		return nil, nil //nolint:nilnil // as it says
+	}
+	return settled, nil
 }
 
 // byPath finds the operation of an HTTP+JSON request, and what its path says.
@@ -203,6 +221,9 @@ func operations03() []operation {
 	out := slices.Clone(operations)
 	for i := range out {
 		out[i].path = pathREST03 + out[i].path
+		if out[i].rest03 != nil {
+			out[i].params = out[i].rest03
+		}
 		if out[i].name == "GetExtendedAgentCard" {
 			out[i].path = pathREST03 + "/card"
 		}

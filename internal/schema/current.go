@@ -61,8 +61,8 @@ var (
 		"TASK_STATE_INPUT_REQUIRED", "TASK_STATE_REJECTED", "TASK_STATE_AUTH_REQUIRED",
 	}
 
-	contents   = []field{may("text", text), may("raw", base64Text), may("url", name), may("data", Free)}
-	partFields = object(append([]field{may("filename", text), may("mediaType", text), may("metadata", freeObject)}, contents...)...)
+	contents = []field{may("text", text), may("raw", base64Text), may("url", name), may("data", Free)}
+	part     = exactlyOne(contents, may("filename", text), may("mediaType", text), may("metadata", freeObject))
 )
 
 // state is one that a task can be in; the name of none counts as absent.
@@ -72,23 +72,31 @@ func state(c *checker, v any) {
 	}
 }
 
-// part has exactly one content.
-func part(c *checker, v any) {
-	partFields(c, v)
-	m, ok := v.(map[string]any)
-	if !ok {
-		return
+// exactlyOne is an object with one of the contents, and fields beside it.
+func exactlyOne(contents []field, beside ...field) Rule {
+	whole := object(append(beside, contents...)...)
+	names := make([]string, len(contents))
+	for i, f := range contents {
+		names[i] = f.name
 	}
-	var has []string
-	for _, f := range contents {
-		if m[f.name] != nil {
-			has = append(has, f.name)
+	all := strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+	return func(c *checker, v any) {
+		whole(c, v)
+		m, ok := v.(map[string]any)
+		if !ok {
+			return
 		}
-	}
-	switch {
-	case len(has) == 0:
-		c.fail("expected one of text, raw, url and data")
-	case len(has) > 1:
-		c.fail("expected one of text, raw, url and data, got %s", strings.Join(has, " and "))
+		var has []string
+		for _, n := range names {
+			if m[n] != nil {
+				has = append(has, n)
+			}
+		}
+		switch {
+		case len(has) == 0:
+			c.fail("expected one of %s", all)
+		case len(has) > 1:
+			c.fail("expected one of %s, got %s", all, strings.Join(has, " and "))
+		}
 	}
 }

@@ -37,7 +37,7 @@ var (
 	textPart03 = object(need("text", text), may("metadata", freeObject))
 	dataPart03 = object(need("data", freeObject), may("metadata", freeObject))
 	filePart03 = object(need("file", file03), may("metadata", freeObject))
-	fileMeta03 = object(may("bytes", base64Text), may("uri", name), may("mimeType", text), may("name", text))
+	file03     = exactlyOne([]field{may("bytes", base64Text), may("uri", name)}, may("mimeType", text), may("name", text))
 
 	kinds03 = []string{"text", "file", "data"}
 )
@@ -58,14 +58,5 @@ func part03(c *checker, v any) {
 	}
 	if m != nil && slices.Contains(kinds03, kind) {
 		c.misspelt(m, []field{may("kind", text)})
-	}
-}
-
-// file03 has its bytes or where they are.
-func file03(c *checker, v any) {
-	fileMeta03(c, v)
-	m, ok := v.(map[string]any)
-	if ok && (m["bytes"] == nil) == (m["uri"] == nil) {
-		c.fail("expected one of bytes and uri")
 	}
 }

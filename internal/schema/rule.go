@@ -5,28 +5,26 @@
 package schema
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"math"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/internal/plain"
 )
 
 // Rule checks a value of JSON, as [Decode] gives it, and tells the checker what
-// is wrong.
+// is wrong, and how it would usually be written.
 type Rule func(c *checker, v any)
 
 // checker walks a request and gathers violations.
 type checker struct {
-	path  []string
-	found []errcode.Violation
+	path    []string
+	found   []errcode.Violation
+	usual   any // how the value at hand is usually written, nil where it is
+	changed bool
 }
 
 // MaxViolations bounds an answer to a request that is all wrong.
@@ -35,9 +33,26 @@ const MaxViolations = 100
 // Check gives every violation of a Rule, each with the JSON Pointer of its
 // field, up to a hundred.
 func Check(r Rule, v any) []errcode.Violation {
+	_, _, found := Settle(r, v)
+	return found
+}
+
+// Settle checks, and gives v as the bindings read it: the JSON form of protocol
+// buffers lets a client write some values in several ways, of which they know
+// one. What it changes, it changes in v itself where it can.
+func Settle(r Rule, v any) (settled any, changed bool, found []errcode.Violation) {
 	c := &checker{}
+	settled = c.apply(r, v)
+	return settled, c.changed, c.found
+}
+
+// apply gives the value as it is usually written.
+func (c *checker) apply(r Rule, v any) any {
 	r(c, v)
-	return c.found
+	if c.usual != nil {
+		v, c.usual, c.changed = c.usual, nil, true
+	}
+	return v
 }
 
 func (c *checker) fail(format string, args ...any) {
@@ -60,10 +75,11 @@ func pointer(path []string) string {
 	return plain.Pointer(path)
 }
 
-func (c *checker) in(name string, r Rule, v any) {
+func (c *checker) in(name string, r Rule, v any) any {
 	c.path = append(c.path, name)
-	r(c, v)
+	v = c.apply(r, v)
 	c.path = c.path[:len(c.path)-1]
+	return v
 }
 
 // field is a member of an object.
@@ -71,10 +87,11 @@ type field struct {
 	name     string
 	rule     Rule
 	required bool
+	other    string // name, by which it goes too
 }
 
-func need(name string, r Rule) field { return field{name, r, true} }
-func may(name string, r Rule) field  { return field{name, r, false} }
+func need(name string, r Rule) field { return field{name: name, rule: r, required: true} }
+func may(name string, r Rule) field  { return field{name: name, rule: r} }
 
 // object checks the members of an object. Null counts as absent. Members that
 // it does not know are left alone, for the protocol grows; but a name that
@@ -87,15 +104,32 @@ func object(fields ...field) Rule {
 			return
 		}
 		for _, f := range fields {
-			value, present := m[f.name]
-			switch {
-			case present && value != nil:
-				c.in(f.name, f.rule, value)
-			case f.required:
-				c.in(f.name, func(c *checker, _ any) { c.fail("is required") }, nil)
-			}
+			c.member(m, f)
 		}
 		c.misspelt(m, fields)
+	}
+}
+
+func (c *checker) member(m map[string]any, f field) {
+	at, value := f.name, m[f.name]
+	if other, ok := m[f.other]; ok && f.other != "" {
+		if _, both := m[f.name]; both {
+			c.in(f.other, func(c *checker, _ any) { c.fail("is %q once more", f.name) }, nil)
+			return
+		}
+		at, value = f.other, other
+	}
+	switch {
+	case value != nil:
+		before := c.changed
+		c.changed = at != f.name
+		if value = c.in(at, f.rule, value); c.changed {
+			delete(m, at)
+			m[f.name] = value
+		}
+		c.changed = c.changed || before
+	case f.required:
+		c.in(f.name, func(c *checker, _ any) { c.fail("is required") }, nil)
 	}
 }
 
@@ -124,7 +158,7 @@ func list(r Rule) Rule {
 			return
 		}
 		for i, e := range elements {
-			c.in(strconv.Itoa(i), r, e)
+			elements[i] = c.in(strconv.Itoa(i), r, e)
 		}
 	}
 }
@@ -138,118 +172,6 @@ func nonEmpty(what string, r Rule) Rule {
 			return
 		}
 		each(c, v)
-	}
-}
-
-func text(c *checker, v any) {
-	if _, ok := v.(string); !ok {
-		c.fail("expected a string, got %s", typeOf(v))
-	}
-}
-
-// name is a text that says something.
-func name(c *checker, v any) {
-	s, ok := v.(string)
-	switch {
-	case !ok:
-		c.fail("expected a string, got %s", typeOf(v))
-	case s == "":
-		c.fail("must not be empty")
-	}
-}
-
-func flag(c *checker, v any) {
-	if _, ok := v.(bool); !ok {
-		c.fail("expected true or false, got %s", typeOf(v))
-	}
-}
-
-// whole is an integer between least and most.
-func whole(least, most int64) Rule {
-	return func(c *checker, v any) {
-		n, isNumber := v.(json.Number)
-		i, err := strconv.ParseInt(string(n), 10, 64)
-		switch {
-		case !isNumber:
-			c.fail("expected an integer, got %s", typeOf(v))
-		case err == nil && least <= i && i <= most:
-		case most == math.MaxInt32:
-			c.fail("expected an integer of %d or more, got %s", least, shorten(string(n)))
-		default:
-			c.fail("expected an integer between %d and %d, got %s", least, most, shorten(string(n)))
-		}
-	}
-}
-
-// oneOf is a string of a closed set.
-func oneOf(values ...string) Rule {
-	return func(c *checker, v any) {
-		s, ok := v.(string)
-		switch {
-		case !ok:
-			c.fail("expected a string, got %s", typeOf(v))
-		case !slices.Contains(values, s):
-			c.fail("unknown value %q; expected one of %s", shorten(s), strings.Join(values, ", "))
-		}
-	}
-}
-
-func anything(*checker, any) {}
-
-// Free takes any JSON, as long as its numbers are some.
-func Free(c *checker, v any) {
-	switch v := v.(type) {
-	case json.Number:
-		if f, err := strconv.ParseFloat(string(v), 64); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-			c.fail("expected a number that fits 64 bits, got %s", shorten(string(v)))
-		}
-	case []any:
-		for i, e := range v {
-			c.in(strconv.Itoa(i), Free, e)
-		}
-	case map[string]any:
-		for _, k := range sortedKeys(v) {
-			c.in(k, Free, v[k])
-		}
-	}
-}
-
-// freeObject is an object of the client's own.
-func freeObject(c *checker, v any) {
-	if _, ok := v.(map[string]any); !ok {
-		c.fail("expected an object, got %s", typeOf(v))
-		return
-	}
-	Free(c, v)
-}
-
-func timestamp(c *checker, v any) {
-	s, ok := v.(string)
-	if !ok {
-		c.fail("expected a timestamp such as \"2025-11-09T10:30:00Z\", got %s", typeOf(v))
-		return
-	}
-	if _, err := time.Parse(time.RFC3339, s); err != nil {
-		c.fail("expected a timestamp such as \"2025-11-09T10:30:00Z\", got %q", shorten(s))
-	}
-}
-
-func base64Text(c *checker, v any) {
-	s, ok := v.(string)
-	if !ok {
-		c.fail("expected base64 text, got %s", typeOf(v))
-		return
-	}
-	if _, err := base64.StdEncoding.DecodeString(s); err != nil {
-		c.fail("expected base64 text of the standard alphabet with padding")
-	}
-}
-
-func webhook(c *checker, v any) {
-	s, ok := v.(string)
-	u, err := url.Parse(s)
-	if !ok || err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		c.fail("expected an absolute http or https URL")
 	}
 }
 

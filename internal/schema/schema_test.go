@@ -123,8 +123,8 @@ func TestOldParts(t *testing.T) {
 	want := map[string]string{
 		"/message/role": `unknown value "ROLE_USER"; expected one of user, agent`, "/message/parts/0/text": "is required",
 		"/message/parts/1/data": "expected an object, got an array", "/message/parts/2/file": "expected one of bytes and uri",
-		"/message/parts/3/file":       "expected one of bytes and uri",
-		"/message/parts/3/file/bytes": "expected base64 text of the standard alphabet with padding",
+		"/message/parts/3/file":       "expected one of bytes and uri, got bytes and uri",
+		"/message/parts/3/file/bytes": "expected base64 text",
 		"/message/parts/4/kind":       `unknown value "x"; expected one of text, file, data`, "/message/parts/5/kind": "is required",
 		"/message/parts/6": "expected an object, got a number", "/message/parts/7/KIND": `unknown field; did you mean "kind"?`,
 	}
