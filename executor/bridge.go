@@ -20,7 +20,7 @@ import (
 // back at work. It shares messages and artifacts with the host, which nobody
 // changes, but no slice and no map.
 func openingTask(ec *a2asrv.ExecutorContext, now time.Time) *a2a.Task {
-	status := a2a.TaskStatus{State: a2a.TaskStateWorking, Timestamp: &now}
+	status := a2a.TaskStatus{State: a2a.TaskStateWorking, Timestamp: inMillis(&now)}
 	if ec.StoredTask == nil {
 		return &a2a.Task{ID: ec.TaskID, ContextID: ec.ContextID, Status: status, History: []*a2a.Message{ec.Message}}
 	}
@@ -146,7 +146,7 @@ const mediaJSON = "application/json"
 
 // statusOf makes the final status of an outcome.
 func statusOf(o Outcome, info a2a.TaskInfo, now time.Time) a2a.TaskStatus {
-	s := a2a.TaskStatus{Timestamp: &now}
+	s := a2a.TaskStatus{Timestamp: inMillis(&now)}
 	switch o.State {
 	case Completed:
 		s.State = a2a.TaskStateCompleted

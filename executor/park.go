@@ -29,23 +29,3 @@ func authState(s a2a.TaskStatus) a2a.TaskState {
 	}
 	return s.State
 }
-
-// authEvent gives the event as clients see it. Events are shared between
-// readers: what changes is a copy.
-func authEvent(ev a2a.Event) a2a.Event {
-	switch e := ev.(type) {
-	case *a2a.Task:
-		if s := authState(e.Status); e != nil && s != e.Status.State {
-			c := *e
-			c.Status.State = s
-			return &c
-		}
-	case *a2a.TaskStatusUpdateEvent:
-		if s := authState(e.Status); s != e.Status.State {
-			c := *e
-			c.Status.State = s
-			return &c
-		}
-	}
-	return ev
-}

@@ -36,7 +36,7 @@ func (p *protocol) SendMessage(ctx context.Context, req *a2a.SendMessageRequest)
 	}
 	defer p.exec.handBack(ctx, ticket)
 	res, err := p.RequestHandler.SendMessage(withCall(ctx, req, false, ticket), req)
-	if task, ok := authEvent(res).(*a2a.Task); ok {
+	if task, ok := toldEvent(res).(*a2a.Task); ok {
 		res = withHistory(task, historyLength(req))
 	}
 	return res, p.correct(ctx, req, err)
@@ -60,7 +60,7 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 				ev = p.taskFirst(ctx, ev)
 			}
 			first = false
-			ev = authEvent(ev)
+			ev = toldEvent(ev)
 			if task, ok := ev.(*a2a.Task); ok {
 				ev = withHistory(task, historyLength(req))
 			}

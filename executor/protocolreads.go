@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
@@ -32,12 +33,15 @@ func (p *protocol) ListTasks(ctx context.Context, req *a2a.ListTasksRequest) (*a
 	if err := p.checkFields(ctx, schema.ListTasks, req); err != nil {
 		return nil, err
 	}
+	c := *req
 	if req.Status == "TASK_STATE_UNSPECIFIED" { // the host's has no name
-		c := *req
 		c.Status = a2a.TaskStateUnspecified
-		req = &c
 	}
-	res, err := p.RequestHandler.ListTasks(ctx, req)
+	if after := inMillis(req.StatusTimestampAfter); after != req.StatusTimestampAfter && after.Before(*req.StatusTimestampAfter) {
+		next := after.Add(time.Millisecond) // of the times that clients see
+		c.StatusTimestampAfter = &next
+	}
+	res, err := p.RequestHandler.ListTasks(ctx, &c)
 	switch {
 	case err != nil && req.PageToken != "" && (errors.Is(err, a2a.ErrParseError) || errors.Is(err, a2a.ErrInvalidRequest)):
 		return nil, refuseField("/pageToken", "is not a token of an earlier answer")

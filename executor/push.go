@@ -51,7 +51,7 @@ func (p *pusher) notify(ctx context.Context, event a2a.Event) {
 		return
 	}
 	id := event.TaskInfo().TaskID
-	event = withoutKept(authEvent(event))
+	event = withoutKept(toldEvent(event))
 	ctx = context.WithoutCancel(ctx)
 	dropped := p.lines.add(id, func(stop <-chan struct{}) {
 		ctx, cancel := stoppedWith(ctx, stop)

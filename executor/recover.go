@@ -119,7 +119,7 @@ func reopenedTask(stored *a2a.Task, now time.Time) *a2a.Task {
 	if said := t.Status.Message; said != nil {
 		t.History = append(t.History, said)
 	}
-	t.Status = a2a.TaskStatus{State: a2a.TaskStateWorking, Timestamp: &now}
+	t.Status = a2a.TaskStatus{State: a2a.TaskStateWorking, Timestamp: inMillis(&now)}
 	return &t
 }
 

@@ -23,7 +23,7 @@ type watchedStore struct {
 // Create implements taskstore.Store.
 func (s watchedStore) Create(ctx context.Context, task *a2a.Task) (v taskstore.TaskVersion, err error) {
 	defer s.contain(ctx, &err)
-	task.Status.State = authState(task.Status)
+	task.Status = told(task.Status)
 	v, err = s.Store.Create(ctx, task)
 	if err == nil {
 		s.exec.stored(task)
@@ -40,7 +40,7 @@ func (s watchedStore) Update(ctx context.Context, req *taskstore.UpdateRequest) 
 	}
 	compact(req)
 	s.exec.completeFailure(req.Task)
-	req.Task.Status.State = authState(req.Task.Status)
+	req.Task.Status = told(req.Task.Status)
 	v, err = s.Store.Update(ctx, req)
 	switch {
 	case err == nil:
@@ -52,7 +52,7 @@ func (s watchedStore) Update(ctx context.Context, req *taskstore.UpdateRequest) 
 }
 
 // Get implements taskstore.Store. It gives the task as it was written; see
-// restoreEmpty.
+// restore.
 func (s watchedStore) Get(ctx context.Context, id a2a.TaskID) (st *taskstore.StoredTask, err error) {
 	defer s.contain(ctx, &err)
 	st, err = s.Store.Get(ctx, id)
@@ -60,19 +60,19 @@ func (s watchedStore) Get(ctx context.Context, id a2a.TaskID) (st *taskstore.Sto
 		return nil, a2a.ErrTaskNotFound
 	}
 	if err == nil && st != nil {
-		restoreEmpty(st.Task)
+		restore(st.Task)
 	}
 	return st, err
 }
 
 // List implements taskstore.Store. It gives the tasks as they were written;
-// see restoreEmpty.
+// see restore.
 func (s watchedStore) List(ctx context.Context, req *a2a.ListTasksRequest) (res *a2a.ListTasksResponse, err error) {
 	defer s.contain(ctx, &err)
 	res, err = s.Store.List(ctx, req)
 	if err == nil && res != nil {
 		for _, t := range res.Tasks {
-			restoreEmpty(t)
+			restore(t)
 		}
 	}
 	return res, err
@@ -81,6 +81,17 @@ func (s watchedStore) List(ctx context.Context, req *a2a.ListTasksRequest) (res 
 func (s watchedStore) contain(ctx context.Context, err *error) {
 	if v := recover(); v != nil {
 		*err = s.exec.panicked(ctx, v)
+	}
+}
+
+// restore gives a stored task as clients are to see it. The task is the caller's
+// own copy; where there is nothing to do it is not written to.
+func restore(t *a2a.Task) {
+	restoreEmpty(t)
+	if t != nil {
+		if at := inMillis(t.Status.Timestamp); at != t.Status.Timestamp { // another program stored it
+			t.Status.Timestamp = at
+		}
 	}
 }
 

@@ -88,7 +88,7 @@ func (p *protocol) movedElsewhere(ctx context.Context, seen *a2a.Task) *a2a.Task
 	if err != nil || p.exec.find(seen.ID).working() {
 		return nil // removed, or out of reach: the client decides how long it waits
 	}
-	if s := st.Task.Status; s.State.Terminal() || awaits(s.State) && !sameTime(s.Timestamp, seen.Status.Timestamp) {
+	if s := st.Task.Status; s.State.Terminal() || awaits(s.State) && (questionIn(st.Task) != questionIn(seen) || !sameTime(s.Timestamp, seen.Status.Timestamp)) {
 		return st.Task
 	}
 	return nil
@@ -167,7 +167,7 @@ func (p *protocol) follow(ctx context.Context, req *a2a.SubscribeToTaskRequest, 
 		}
 		over := !followed && endsTurn(ev)
 		followed = true
-		if !yield(authEvent(ev), err) || over {
+		if !yield(toldEvent(ev), err) || over {
 			return true
 		}
 	}

@@ -1,0 +1,178 @@
+package executor_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	oldpb "github.com/a2aproject/a2a-go/a2apb"
+	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+
+	"github.com/a2aexec/a2aexec/agent"
+	"github.com/a2aexec/a2aexec/executor"
+	"github.com/a2aexec/a2aexec/stream"
+)
+
+var (
+	statusTime = regexp.MustCompile(`"timestamp":"[^"]*"`)
+	inMillis   = regexp.MustCompile(`^"timestamp":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"$`)
+)
+
+// ownTimes is data of an agent that looks like what the server corrects.
+const ownTimes = `{"when":"2000-01-01T00:00:00Z","status":{"timestamp" :"2000-01-01T00:00:00Z"}}`
+
+// TestTimesAreInMilliseconds: statuses had nanoseconds, in the zone of the
+// machine, and no fraction at a full second. The time here is one.
+func TestTimesAreInMilliseconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var data any
+		if err := json.Unmarshal([]byte(ownTimes), &data); err != nil {
+			t.Fatal(err)
+		}
+		srv, err := executor.NewServer(agent.New("timely", agent.Stream(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+			if err := w.Progress("soon"); err != nil {
+				return nil, err
+			}
+			return nil, w.Data(data)
+		})), quiet)
+		if err != nil {
+			t.Fatal(err)
+		}
+		old := `{"jsonrpc":"2.0","id":1,"method":"message/stream","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"x"}]}}}`
+		rest03 := `{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"x"}]},"configuration":{"blocking":true}}`
+		if _, err := srv.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("x"))}); err != nil {
+			t.Fatal(err)
+		}
+		for path, bodies := range map[string][]string{
+			"/":                       {rpcBody(`{"message":` + goodMessage + `}`), strings.Replace(rpcBody(`{"message":`+goodMessage+`}`), "SendMessage", "SendStreamingMessage", 1), `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{"includeArtifacts":true}}`},
+			"/v1/message:send":        {`{"message":` + goodMessage + `}`},
+			"/v1/message:stream":      {`{"message":` + goodMessage + `}`},
+			"/v1/tasks":               {""},
+			"/v0.3":                   {old, strings.Replace(old, "stream", "send", 1)},
+			"/v0.3/v1/message:send":   {rest03},
+			"/v0.3/v1/message:stream": {rest03},
+			"/v0.3/v1/tasks":          {""},
+		} {
+			for _, body := range bodies {
+				req := httptest.NewRequestWithContext(t.Context(), "POST", "http://h"+path, strings.NewReader(body))
+				if body == "" {
+					req.Method = "GET"
+				}
+				req.Header.Set("Content-Type", "application/json")
+				rec := httptest.NewRecorder()
+				srv.ServeHTTP(rec, req)
+				answer := strings.ReplaceAll(rec.Body.String(), `"timestamp":"2000-01-01T00:00:00Z"`, "")
+				if n := strings.Count(rec.Body.String(), `"timestamp":"2000-01-01T00:00:00Z"`); n != strings.Count(answer, `"when"`) {
+					t.Errorf("%s: the agent's own data are changed: %s", path, rec.Body)
+				}
+				times := statusTime.FindAllString(answer, -1)
+				for _, at := range times {
+					if !inMillis.MatchString(at) {
+						t.Errorf("%s: %s in %s", path, at, rec.Body)
+					}
+				}
+				if len(times) == 0 || rec.Code != 200 {
+					t.Errorf("%s: HTTP %d without times: %s", path, rec.Code, rec.Body)
+				}
+			}
+		}
+	})
+}
+
+// elsewhere is a store that another program writes to, in nanoseconds of its own
+// zone.
+type elsewhere struct{ taskstore.Store }
+
+func (elsewhere) move(t *a2a.Task) {
+	if t != nil {
+		at := time.Date(2020, 5, 1, 14, 0, 0, 123_456_789, time.FixedZone("", 2*60*60))
+		t.Status.Timestamp = &at
+	}
+}
+
+func (e elsewhere) Get(ctx context.Context, id a2a.TaskID) (*taskstore.StoredTask, error) {
+	st, err := e.Store.Get(ctx, id)
+	if st != nil {
+		st.User = "" // it does not know whose a task is
+		e.move(st.Task)
+	}
+	return st, err
+}
+
+func (e elsewhere) List(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
+	at := time.Date(2020, 5, 1, 12, 0, 0, 123_456_789, time.UTC)
+	after := req.StatusTimestampAfter
+	c := *req
+	c.StatusTimestampAfter = nil
+	if after != nil && at.Before(*after) {
+		return &a2a.ListTasksResponse{}, nil
+	}
+	res, err := e.Store.List(ctx, &c)
+	if res != nil {
+		for _, t := range res.Tasks {
+			e.move(t)
+		}
+	}
+	return res, err
+}
+
+// TestTimesOfOtherPrograms: what a store has in nanoseconds is told, and found, in
+// milliseconds.
+func TestTimesOfOtherPrograms(t *testing.T) {
+	t.Parallel()
+	own := taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: func(context.Context) (string, error) { return "u", nil }})
+	w := serve(t, conforming(nil), executor.TaskStore(elsewhere{own}))
+	id := w.start(t, "ok", nil)
+	const want = `"timestamp":"2020-05-01T12:00:00.123Z"`
+	for _, path := range []string{"/v1/tasks/" + id, "/v1/tasks?statusTimestampAfter=2020-05-01T12:00:00.123Z", "/v0.3/v1/tasks/" + id} {
+		if _, body := w.send(t, "GET", path, "", nil); !strings.Contains(body, want) {
+			t.Errorf("%s: got %s", path, body)
+		}
+	}
+	for _, after := range []string{"2020-05-01T12:00:00.1231Z", "2020-05-01T12:00:00.124Z"} {
+		if _, body := w.send(t, "GET", "/v1/tasks?statusTimestampAfter="+after, "", nil); strings.Contains(body, want) {
+			t.Errorf("after %s: got %s", after, body)
+		}
+	}
+	task, err := w.rpc.GetTask(t.Context(), &a2apb.GetTaskRequest{Id: id})
+	if err != nil || task.GetStatus().GetTimestamp().GetNanos() != 123_000_000 {
+		t.Errorf("gRPC: got %v, %v", task, err)
+	}
+	old, err := oldpb.NewA2AServiceClient(w.conn).GetTask(t.Context(), &oldpb.GetTaskRequest{Name: "tasks/" + id})
+	if err != nil || old.GetStatus().GetTimestamp().GetNanos() != 123_000_000 {
+		t.Errorf("gRPC 0.3: got %v, %v", old, err)
+	}
+}
+
+// TestTimesOverGRPC: a Timestamp could hold more, but the other bindings do not.
+func TestTimesOverGRPC(t *testing.T) {
+	t.Parallel()
+	w := serve(t, conforming(nil))
+	in := &a2apb.SendMessageRequest{Message: &a2apb.Message{MessageId: "m", Role: a2apb.Role_ROLE_USER, Parts: []*a2apb.Part{{Content: &a2apb.Part_Text{Text: "x"}}}}}
+	events, err := w.rpc.SendStreamingMessage(t.Context(), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for ev, err := events.Recv(); err == nil; ev, err = events.Recv() {
+		for _, s := range []*a2apb.TaskStatus{ev.GetTask().GetStatus(), ev.GetStatusUpdate().GetStatus()} {
+			if s != nil {
+				seen++
+				if s.GetTimestamp().GetNanos()%1_000_000 != 0 || s.GetTimestamp().GetSeconds() == 0 {
+					t.Errorf("got %v", s.GetTimestamp())
+				}
+			}
+		}
+	}
+	if seen < 2 {
+		t.Errorf("%d statuses", seen)
+	}
+}
