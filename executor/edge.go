@@ -52,7 +52,7 @@ func (e rpcEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	version, refused := e.admitHTTP(a, r, e.versions()...)
 	if refused != nil {
 		e.hurry(w, r)
-		a.peek(r)
+		a.peek(io.LimitReader(r.Body, enoughToPeek))
 		a.refuse(r, refused)
 		return
 	}
@@ -79,8 +79,9 @@ func (e rpcEdge) versions() []string {
 // route looks into the envelope: which operation it is, of which generation,
 // and whether its parameters are what they should be.
 func (e rpcEdge) route(a *answer, version string, body []byte) (http.Handler, []byte, error) {
-	tree, twice, err := decodeBody(body)
+	tree, twice, err := e.decodeBody(a.x, body)
 	if err != nil {
+		a.peek(bytes.NewReader(body))
 		return nil, nil, err
 	}
 	m, ok := tree.(map[string]any)
@@ -123,16 +124,23 @@ func (e rpcEdge) route(a *answer, version string, body []byte) (http.Handler, []
 	return next, body, err
 }
 
-// peek finds what the answer needs of a request that is refused whatever it
-// says, as long as that is not much.
-func (a *answer) peek(r *http.Request) {
-	const most = 64 << 10
-	var m map[string]any // in which a name is exactly that
-	d := json.NewDecoder(io.LimitReader(r.Body, most))
+// enoughToPeek is how much of a request is read that is refused whatever it says.
+const enoughToPeek = 64 << 10
+
+// peek finds what the answer needs of a request that is refused undecoded.
+func (a *answer) peek(body io.Reader) {
+	var m map[string]json.RawMessage // in which a name is exactly that
+	if json.NewDecoder(body).Decode(&m) != nil {
+		return
+	}
+	var id any
+	d := json.NewDecoder(bytes.NewReader(m["id"]))
 	d.UseNumber()
-	if d.Decode(&m) == nil {
-		method, _ := m["method"].(string)
-		a.id, _ = requestID(m["id"])
+	if d.Decode(&id) == nil {
+		a.id, _ = requestID(id)
+	}
+	var method string
+	if json.Unmarshal(m["method"], &method) == nil {
 		a.is(byRPC(method, strings.Contains(method, "/")))
 	}
 }
@@ -233,7 +241,7 @@ func (e restEdge) checkREST(a *answer, r *http.Request, fields map[string]string
 		tree = schema.FromQuery(query)
 	} else if len(body) > 0 || len(fields) == 0 {
 		var err error
-		if tree, twice, err = decodeBody(body); err != nil {
+		if tree, twice, err = e.decodeBody(a.x, body); err != nil {
 			return nil, err
 		}
 	}
@@ -314,7 +322,10 @@ func (c *config) readBody(a *answer, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-func decodeBody(body []byte) (any, []string, error) {
+func (c *config) decodeBody(x *exchange, body []byte) (any, []string, error) {
+	if _, values := schema.Measure(body); !c.affordable(values) {
+		return nil, nil, c.tooManyValues(x.whole)
+	}
 	tree, twice, err := schema.Decode(body)
 	switch {
 	case errors.Is(err, schema.ErrDepth):

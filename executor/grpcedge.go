@@ -151,8 +151,14 @@ func (e grpcEdge) decoder(x *exchange, method string, dec func(any) error) func(
 			return undecoded(err)
 		}
 		m, ok := v.(proto.Message)
-		if ok && schema.Deep(m.ProtoReflect()) {
-			return refuse(a2a.ErrInvalidRequest, tooDeepMessage)
+		if ok {
+			deepest, values := schema.MeasureProto(m.ProtoReflect())
+			switch {
+			case deepest > schema.MaxDepth:
+				return refuse(a2a.ErrInvalidRequest, tooDeepMessage)
+			case !e.affordable(values):
+				return e.tooManyValues("/message")
+			}
 		}
 		op := byRPC(method, false)
 		if !ok || op == nil || x.old && op.name != opSendMessage && op.name != opSendStreaming {

@@ -114,29 +114,34 @@ func byRPC(method string, old bool) *operation {
 }
 
 // taskOf is the task that a request names, in either generation.
-func (o *operation) taskOf(tree any) a2a.TaskID {
+func (o *operation) taskOf(tree any, old bool) a2a.TaskID {
 	m, _ := tree.(map[string]any)
 	for _, name := range []string{"message", "request"} { // the latter in protocol buffers of 0.3
 		if message, ok := m[name].(map[string]any); ok {
-			id, ok := message["taskId"].(string)
-			if !ok {
-				id, _ = message["task_id"].(string)
-			}
+			return firstID(message, "taskId", "task_id")
+		}
+	}
+	if o.push && !old { // where id is the config's
+		return firstID(m, "taskId")
+	}
+	return firstID(m, "taskId", "id")
+}
+
+// firstID is the first of these members that is a text.
+func firstID(m map[string]any, names ...string) a2a.TaskID {
+	for _, name := range names {
+		if id, ok := m[name].(string); ok {
 			return a2a.TaskID(id)
 		}
 	}
-	id, ok := m["taskId"].(string)
-	if !ok {
-		id, _ = m["id"].(string)
-	}
-	return a2a.TaskID(id)
+	return ""
 }
 
 // checkOperation checks a request as it came: is it for something that this
 // server does, and are its fields what they should be? It gives the request as
 // the bindings read it, nil where that is how it came.
 func (c *config) checkOperation(x *exchange, o *operation, r schema.Rule, tree any, twice []errcode.Violation) (settled any, err error) {
-	x.taskID = o.taskOf(tree)
+	x.taskID = o.taskOf(tree, x.old)
 	if o.push && !c.capabilities().PushNotifications {
 		return nil, refuse(a2a.ErrPushNotificationNotSupported, "")
 	}

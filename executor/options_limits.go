@@ -27,7 +27,8 @@ func MaxRuns(n int, retryAfter time.Duration) Option {
 }
 
 // MaxInput bounds a message: how many parts it has, and how many bytes are in
-// them (of texts, files, JSON values and metadata, about). What is larger is refused as invalid params, with a
+// them (of texts, files, JSON values and metadata, about; each JSON value counts
+// 64 beside its text, for that is what it costs). What is larger is refused as invalid params, with a
 // field violation that names the limit, before a task exists. Over HTTP and
 // gRPC a request is also bounded as a whole. 0 is no limit. Default: 1,000 parts and 10 MiB.
 func MaxInput(parts int, bytes int64) Option {

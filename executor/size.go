@@ -83,27 +83,44 @@ func sizeOfContent(p *a2a.Part) int64 {
 	}
 }
 
+// costOfValue is about how many bytes a JSON value takes beside its text, in
+// memory and in the time of those who copy it: three bytes of a request can make
+// a hundred.
+const costOfValue = 64
+
 // sizeOfValue is about how many bytes a JSON value takes.
 func sizeOfValue(v any) int64 {
+	n := int64(costOfValue)
 	switch v := v.(type) {
 	case string:
-		return int64(len(v)) + 2
+		n += int64(len(v))
 	case map[string]any:
-		return 2 + sizeOfMap(v)
+		n += sizeOfMap(v)
 	case []any:
-		n := int64(2)
 		for _, e := range v {
-			n += 1 + sizeOfValue(e)
+			n += sizeOfValue(e)
 		}
-		return n
-	default:
-		return 8
 	}
+	return n
 }
 
 func sizeOfMap(m map[string]any) (n int64) {
 	for k, e := range m {
-		n += int64(len(k)) + 4 + sizeOfValue(e)
+		n += int64(len(k)) + sizeOfValue(e)
 	}
 	return n
+}
+
+// affordable reports whether a request of so many JSON values may be decoded:
+// more are sure to be more than [MaxInput]. The protocol's own are not counted
+// there.
+func (c *config) affordable(values int) bool {
+	const ofProtocol = 100_000
+	return c.maxInput == 0 || int64(max(0, values-ofProtocol)) <= c.maxInput/costOfValue
+}
+
+func (c *config) tooManyValues(field string) *protocolError {
+	out := refuse(a2a.ErrInvalidParams, "The message is too large.")
+	out.violations = []errcode.Violation{{Field: field, Message: fmt.Sprintf("has too many values for a message of at most %d bytes", c.maxInput)}}
+	return out
 }

@@ -11,9 +11,11 @@ import (
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
@@ -251,5 +253,42 @@ func TestMaxOutputBoundsMemory(t *testing.T) {
 	got.AssertFailed(t, errcode.Internal, executortest.Reason("output_too_large"))
 	if n := accepted.Load(); n != 4 {
 		t.Errorf("%d chunks were accepted, want 4", n)
+	}
+}
+
+// TestManySmallValues: 9 MB of empty arrays took 1.5 GB and half a minute, for they
+// were counted by their three bytes each, when all was decoded.
+func TestManySmallValues(t *testing.T) {
+	t.Parallel()
+	w := serve(t, echo("a"))
+	arrays := func(n int) string { return "[" + strings.Repeat("[],", n) + "[]]" }
+	message := func(n int) string {
+		return `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}],"metadata":{"a":` + arrays(n) + `}}}`
+	}
+	for n, want := range map[int]string{1_000_000: "has too many values for a message of at most 10485760 bytes", 170_000: "expected at most 10485760 bytes"} {
+		for path, body := range map[string]string{
+			"/": rpcBody(message(n)), "/v1/message:send": message(n), "/v0.3/v1/message:send": asREST03(message(n)),
+			"/v0.3": strings.NewReplacer("SendMessage", "message/send", "ROLE_USER", "user", `{"text"`, `{"kind":"text","text"`).Replace(rpcBody(message(n))),
+		} {
+			res, answer := w.send(t, "POST", path, body, nil)
+			got, err := edgeAnswer(res.StatusCode, res.Header.Get("Content-Type"), []byte(answer))
+			if err != nil || got != "INVALID_PARAMS" || !strings.Contains(answer, want) || strings.Contains(answer, `"id":null`) {
+				t.Errorf("%d to %s: got %.300s (%v)", n, path, answer, err)
+			}
+		}
+	}
+	list := &structpb.ListValue{}
+	for range 500_000 {
+		list.Values = append(list.Values, structpb.NewNullValue())
+	}
+	_, err := w.rpc.SendMessage(t.Context(), &a2apb.SendMessageRequest{Message: &a2apb.Message{
+		MessageId: "m", Role: a2apb.Role_ROLE_USER, Parts: []*a2apb.Part{{Content: &a2apb.Part_Text{Text: "x"}}},
+		Metadata: &structpb.Struct{Fields: map[string]*structpb.Value{"a": structpb.NewListValue(list)}},
+	}})
+	if st := status.Convert(err); st.Code() != codes.InvalidArgument || st.Message() != "The message is too large." {
+		t.Errorf("gRPC: got %v", err)
+	}
+	if res, answer := w.send(t, "POST", "/v1/message:send", message(10_000), nil); res.StatusCode != 200 {
+		t.Errorf("10,000 values: got %.300s", answer)
 	}
 }

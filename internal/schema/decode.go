@@ -25,7 +25,7 @@ func Decode(b []byte) (v any, twice []string, err error) {
 	if !utf8.Valid(b) {
 		return nil, nil, ErrSyntax
 	}
-	if depth(b) > MaxDepth {
+	if deepest, _ := Measure(b); deepest > MaxDepth {
 		return nil, nil, ErrDepth
 	}
 	if !json.Valid(b) {
@@ -40,8 +40,9 @@ func Decode(b []byte) (v any, twice []string, err error) {
 	return v, d.twice, nil
 }
 
-// depth counts brackets outside of strings. What is not JSON has one, too.
-func depth(b []byte) (deepest int) {
+// Measure tells, without decoding it, how deep a text of JSON is nested, and about
+// how many values it has. What is not JSON has both, too.
+func Measure(b []byte) (deepest, values int) {
 	open, quoted := 0, false
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
@@ -52,12 +53,17 @@ func depth(b []byte) (deepest int) {
 		case quoted:
 		case c == '{' || c == '[':
 			open++
+			if i+1 < len(b) && b[i+1] != '}' && b[i+1] != ']' {
+				values++
+			}
 			deepest = max(deepest, open)
 		case c == '}' || c == ']':
 			open--
+		case c == ',':
+			values++
 		}
 	}
-	return deepest
+	return deepest, values
 }
 
 type decoder struct {

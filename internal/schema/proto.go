@@ -23,44 +23,50 @@ func FromProto(m protoreflect.Message) map[string]any {
 	return out
 }
 
-// Deep reports whether a message would be nested deeper than [MaxDepth] in JSON.
-func Deep(m protoreflect.Message) bool { return deeper(m, MaxDepth) }
+// MeasureProto tells how deep a message would be nested in JSON, one level more
+// than [MaxDepth] where it is deeper than that, and about how many values that
+// would have.
+func MeasureProto(m protoreflect.Message) (deepest, values int) {
+	w := &weigher{}
+	w.message(m, 0)
+	return w.deepest, w.values
+}
 
-func deeper(m protoreflect.Message, left int) (deep bool) {
+type weigher struct{ deepest, values int }
+
+func (w *weigher) message(m protoreflect.Message, depth int) {
+	w.values++
 	if m.Descriptor().FullName() != "google.protobuf.Value" { // which is what it holds
-		left--
+		depth++
 	}
-	if left < 0 {
-		return true
+	w.deepest = max(w.deepest, depth)
+	if depth > MaxDepth {
+		return
 	}
 	m.Range(func(fd protoreflect.FieldDescriptor, v protoreflect.Value) bool {
 		switch {
 		case fd.IsMap() && fd.MapValue().Kind() == protoreflect.MessageKind:
 			v.Map().Range(func(_ protoreflect.MapKey, v protoreflect.Value) bool {
-				deep = deeper(v.Message(), left)
-				return !deep
+				w.message(v.Message(), depth)
+				return true
 			})
 		case fd.IsList() && fd.Kind() == protoreflect.MessageKind:
-			deep = deepList(m, v.List(), left)
+			w.list(m, v.List(), depth)
 		case !fd.IsList() && !fd.IsMap() && fd.Kind() == protoreflect.MessageKind:
-			deep = deeper(v.Message(), left)
+			w.message(v.Message(), depth)
 		}
-		return !deep
+		return true
 	})
-	return deep
 }
 
-// deepList is for the elements of an array, which a ListValue is by itself.
-func deepList(m protoreflect.Message, l protoreflect.List, left int) bool {
+// list is for the elements of an array, which a ListValue is by itself.
+func (w *weigher) list(m protoreflect.Message, l protoreflect.List, depth int) {
 	if m.Descriptor().FullName() != "google.protobuf.ListValue" {
-		left--
+		depth++
 	}
 	for i := range l.Len() {
-		if deeper(l.Get(i).Message(), left) {
-			return true
-		}
+		w.message(l.Get(i).Message(), depth)
 	}
-	return false
 }
 
 func fieldValue(fd protoreflect.FieldDescriptor, v protoreflect.Value) any {
