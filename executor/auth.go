@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -130,10 +129,8 @@ func (s scheme) verify(ctx context.Context, credential string) (who Identity, er
 // unverified is the answer to a credential that is no good, or could not be
 // checked.
 func (c *config) unverified(ctx context.Context, s scheme, err error) error {
-	if authored, ok := errtree.As[*errcode.Error](err); ok {
-		if out := c.refusalOf(authored); out != nil && (out.kind.http == http.StatusServiceUnavailable || out.kind.http == http.StatusTooManyRequests) {
-			return fmt.Errorf("%w: %w", out, err)
-		}
+	if out := c.comeBack(err); out != nil {
+		return fmt.Errorf("%w: %w", out, err)
 	}
 	if p, ok := errtree.As[*errcode.PanicError](err); ok {
 		return c.panicked(ctx, p.Value())
@@ -222,6 +219,9 @@ func (c *config) ask(ctx context.Context, f authorizer, caller agent.User, opera
 	}
 	if own, ok := errtree.As[*protocolError](err); ok {
 		return own
+	}
+	if out := c.comeBack(err); out != nil {
+		return fmt.Errorf("%w: %w", out, err)
 	}
 	return fmt.Errorf("%w: %w", refuse(a2a.ErrUnauthorized, ""), err)
 }

@@ -9,7 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"net/http"
+	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -75,10 +78,25 @@ func (c *config) interfaces(base string) []*a2a.AgentInterface {
 		iface(base+c.paths.REST03, a2a.TransportProtocolHTTPJSON, a2av0.Version),
 	}
 	if c.grpcAddr != "" {
-		out = append(out,
-			iface(c.grpcAddr, a2a.TransportProtocolGRPC, a2a.Version), iface(c.grpcAddr, a2a.TransportProtocolGRPC, a2av0.Version))
+		at := c.grpcURL(base)
+		out = append(out, iface(at, a2a.TransportProtocolGRPC, a2a.Version), iface(at, a2a.TransportProtocolGRPC, a2av0.Version))
 	}
 	return out
+}
+
+// grpcURL is where a client reaches gRPC: at the host of the other bindings,
+// where the address names none.
+func (c *config) grpcURL(base string) string {
+	host, port, err := net.SplitHostPort(c.grpcAddr)
+	ip, _ := netip.ParseAddr(host)
+	if err != nil || host != "" && !ip.IsUnspecified() {
+		return c.grpcAddr
+	}
+	host = "localhost"
+	if u, err := url.Parse(base); err == nil && u.Hostname() != "" {
+		host = u.Hostname()
+	}
+	return net.JoinHostPort(host, port)
 }
 
 func (c *config) cardSkills() []a2a.AgentSkill {

@@ -188,13 +188,17 @@ func (c *config) tell(ctx context.Context, id a2a.TaskID, err error) *protocolEr
 	return out
 }
 
-// public keeps of an error what was written for clients: our own refusals, and
-// the text and details of an a2a.Error that an interceptor or a validator made.
+// public keeps of an error what was written for clients: our own refusals, that
+// a client is to come back later, and the text and details of an a2a.Error that
+// an interceptor or a validator made.
 func (c *config) public(ctx context.Context, err error) *protocolError {
 	if own, ok := errtree.As[*protocolError](err); ok {
 		return own.copied()
 	}
-	k, _ := kindOf(err)
+	k, known := kindOf(err)
+	if out := c.comeBack(err); out != nil && !known {
+		return out
+	}
 	if k.ofContext() && ctx.Err() == nil {
 		k = internalKind // something else ran out of time or was cancelled
 	}

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -111,7 +112,7 @@ func (s edgeStream) SendMsg(m any) error {
 
 // admit is what all requests have in common.
 func (e grpcEdge) admit(ctx context.Context) (context.Context, *exchange, error) {
-	x := &exchange{edge: true, base: e.baseURL, old: e.version == version03}
+	x := &exchange{edge: true, base: cmp.Or(e.baseURL, e.ownURL), old: e.version == version03}
 	ctx = e.transportLog(withExchange(ctx, x))
 	md, _ := metadata.FromIncomingContext(ctx)
 	if e.guards() {
@@ -161,14 +162,19 @@ func (e grpcEdge) decoder(x *exchange, method string, dec func(any) error) func(
 			}
 		}
 		op := byRPC(method, false)
-		if !ok || op == nil || x.old && op.name != opSendMessage && op.name != opSendStreaming {
-			return nil // the handler checks what the binding has decoded
+		var rule schema.Rule
+		if op != nil {
+			rule = op.params
 		}
-		tree, rule := schema.FromProto(m.ProtoReflect()), op.params
 		if x.old {
-			rule = op.rest03
+			op, rule = byGRPC03(method)
 		}
+		if !ok || op == nil {
+			return nil
+		}
+		tree := schema.FromProto(m.ProtoReflect())
 		_, err := e.checkOperation(x, op, rule, tree, noObjects(tree))
+		nameConfig(m)
 		return err
 	}
 }

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -121,8 +122,11 @@ func (o *operation) taskOf(tree any, old bool) a2a.TaskID {
 			return firstID(message, "taskId", "task_id")
 		}
 	}
-	if o.push && !old { // where id is the config's
+	switch id := cmp.Or(firstID(m, "name"), firstID(m, "parent")); {
+	case o.push && !old: // where id is the config's
 		return firstID(m, "taskId")
+	case old && strings.HasPrefix(string(id), "tasks/"): // of gRPC
+		return a2a.TaskID(taskOfResource(string(id)))
 	}
 	return firstID(m, "taskId", "id")
 }
@@ -204,7 +208,7 @@ func matchPath(pattern, escaped string) (fields map[string]string, ok bool) {
 				return nil, false
 			}
 			continue
-		case action == "" && (strings.HasSuffix(value, ":cancel") || strings.HasSuffix(value, ":subscribe")):
+		case action == "" && i == len(want)-1 && want[i-1] == "tasks" && (strings.HasSuffix(value, ":cancel") || strings.HasSuffix(value, ":subscribe")):
 			return nil, false
 		case !strings.HasSuffix(value, action):
 			return nil, false

@@ -78,6 +78,7 @@ type config struct {
 	hasCard     bool // a server's, else the program has its own
 	prefix      string
 	baseURL     string
+	ownURL      string // where Serve listens, for who asks for the card by no address
 	grpcAddr    string
 	version     string
 	skills      []a2a.AgentSkill
@@ -349,7 +350,8 @@ func TaskStore(s taskstore.Store) Option {
 
 // Interceptors adds the host's call interceptors (authentication, say). They
 // run outside of the request validator; an error of theirs is cleaned like any
-// other before it reaches the client.
+// other before it reaches the client, but an errcode.Error of the code
+// RATE_LIMITED, UPSTREAM_UNAVAILABLE or UPSTREAM_TIMEOUT is told as 429 or 503.
 func Interceptors(is ...a2asrv.CallInterceptor) Option {
 	return Option{name: "Interceptors", apply: func(c *config) error {
 		for _, i := range is {

@@ -74,7 +74,9 @@ func RequireScope(scope string, operations ...string) Option {
 
 // Authorize asks f before each operation whether the caller may do it, before
 // anything is looked up. [MissingScope] as its error names the scope that is
-// missing; the client of any other gets 403 and no reason, the log the error.
+// missing. An [errcode.Error] of the code RATE_LIMITED, UPSTREAM_UNAVAILABLE or
+// UPSTREAM_TIMEOUT is told as 429 or 503 with its text and its delay, which makes
+// f a rate limiter. The client of any other gets 403 and no reason, the log the error.
 // Default: everything is allowed.
 func Authorize(f func(ctx context.Context, caller agent.User, operation string) error) Option {
 	return Option{name: "Authorize", apply: func(c *config) error {

@@ -99,6 +99,11 @@ func CardMaxAge(d time.Duration) Option {
 // CORS lets web pages of these origins, "https://app.example.com", call the
 // server from a browser; "*" lets all. Server only. Default: only the card can
 // be read from other origins.
+//
+// What a page of another origin may not do its browser keeps from it: a
+// preflight is answered without permission, and so is what needs none, a GET. The server
+// itself refuses nothing for its Origin, which programs that are no browsers,
+// and pages of the server's own origin behind a proxy, send too.
 func CORS(origins ...string) Option {
 	return Option{name: "CORS", scope: scopeServer, apply: func(c *config) error {
 		for _, o := range origins {

@@ -31,7 +31,9 @@ func BaseURL(base string) Option {
 
 // GRPCAddr is the address, host:port, of the gRPC binding. Serve listens on
 // it; with NewServer it is only listed in the card, and RegisterGRPC adds the
-// service to a server of yours. Server only. Default: no gRPC.
+// service to a server of yours. An address without a host, or one of all
+// interfaces, is listed with the host by which the client came for the card.
+// Server only. Default: no gRPC.
 func GRPCAddr(addr string) Option {
 	return Option{name: "GRPCAddr", scope: scopeServer, apply: func(c *config) error {
 		_, port, err := net.SplitHostPort(addr)

@@ -90,8 +90,24 @@ func (p *protocol) GetTaskPushConfig(ctx context.Context, req *a2a.GetTaskPushCo
 	if err := p.checkPush(ctx, schema.Push, req); err != nil {
 		return nil, err
 	}
+	if req.ID == "" { // in A2A 0.3, where that is the task's
+		return p.firstConfig(ctx, req)
+	}
 	res, err := p.RequestHandler.GetTaskPushConfig(ctx, req)
 	return res, noConfig(err)
+}
+
+// firstConfig gives a config of a task, whichever it is.
+func (p *protocol) firstConfig(ctx context.Context, req *a2a.GetTaskPushConfigRequest) (*a2a.PushConfig, error) {
+	res, err := p.RequestHandler.ListTaskPushConfigs(ctx, &a2a.ListTaskPushConfigRequest{Tenant: req.Tenant, TaskID: req.TaskID})
+	if err != nil {
+		return nil, err
+	}
+	page, err := configPage(res.Configs, 1, "")
+	if err != nil || len(page.Configs) == 0 {
+		return nil, noConfig(push.ErrPushConfigNotFound)
+	}
+	return page.Configs[0], nil
 }
 
 // ListTaskPushConfigs lists the configs of a task, by pages where asked to.

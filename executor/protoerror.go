@@ -216,6 +216,19 @@ func (c *config) refusalOf(failure *errcode.Error) *protocolError {
 	return out
 }
 
+// comeBack is the answer to an error by which a hook (a verifier, an interceptor) says
+// that the client is to come back later: 503 or 429. It is nil for any other.
+func (c *config) comeBack(err error) *protocolError {
+	authored, ok := errtree.As[*errcode.Error](err)
+	if !ok || authored == nil {
+		return nil
+	}
+	if out := c.refusalOf(authored); out != nil && out.kind.rpc == internalKind.rpc {
+		return out
+	}
+	return nil
+}
+
 var sentinels = map[errcode.Code]error{
 	errcode.InvalidInput:        a2a.ErrInvalidParams,
 	errcode.AuthRequired:        a2a.ErrUnauthenticated,

@@ -31,13 +31,11 @@ func Serve(ctx context.Context, addr string, a *agent.Agent, opts ...Option) err
 	if err != nil {
 		return err
 	}
-	if c.baseURL == "" {
-		c.baseURL = "http://" + reachable(l.http.Addr())
-	}
+	c.ownURL = "http://" + reachable(l.http.Addr())
 	var grpcAddr net.Addr
 	if l.grpc != nil {
 		grpcAddr = l.grpc.Addr()
-		c.grpcAddr = reachable(grpcAddr)
+		c.grpcAddr = grpcAddr.String() // which has the port
 	}
 	return l.serve(ctx, newServer(c), func() { //nolint:contextcheck // recovery goes on until the shutdown
 		for _, f := range c.onListen {

@@ -38,10 +38,18 @@ func NewServer(a *agent.Agent, opts ...Option) (*Server, error) {
 
 func newServer(c *config) *Server {
 	s := &Server{Handler: newHandler(c), config: c}
-	s.handler = s.dispatcher()
+	all := s.dispatcher()
+	card, others := cors.New(cardOrigin).Handler(all), all
 	if len(c.origins) > 0 {
-		s.handler = cors.New(c.crossOrigin()).Handler(s.handler)
+		others = cors.New(c.crossOrigin()).Handler(all)
 	}
+	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.TrimSuffix(r.URL.EscapedPath(), "/") == c.prefix+pathCard {
+			card.ServeHTTP(w, r)
+			return
+		}
+		others.ServeHTTP(w, r)
+	})
 	return s
 }
 
@@ -103,6 +111,16 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", mediaJSON)
 		_, _ = w.Write([]byte(`{"status":"ok"}` + "\n")) // a prober that has gone
 	}
+}
+
+// cardOrigin lets every web page read the card. Its request needs a preflight,
+// for it has an A2A-Version.
+var cardOrigin = cors.Options{
+	AllowedOrigins: []string{"*"},
+	AllowedMethods: []string{http.MethodGet, http.MethodHead},
+	AllowedHeaders: []string{"*"},
+	ExposedHeaders: []string{"ETag"},
+	MaxAge:         600,
 }
 
 // crossOrigin lets web pages of the origins call the server.

@@ -32,7 +32,7 @@ var (
 	)
 
 	pushFields = []field{
-		need("url", webhook), may("id", text), may("token", text), may("taskId", text), may("tenant", text),
+		need("url", webhook), may("id", segment), may("token", text), may("taskId", text), may("tenant", text),
 		may("authentication", object(need("scheme", name), may("credentials", text))),
 	}
 	pushConfig = object(pushFields...)

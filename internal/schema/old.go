@@ -19,7 +19,7 @@ var (
 		may("pushNotificationConfig", pushConfig03),
 	)
 	pushConfig03 = object(
-		need("url", webhook), may("id", text), may("token", text),
+		need("url", webhook), may("id", segment), may("token", text),
 		may("authentication", object(need("schemes", list(name)), may("credentials", text))),
 	)
 

@@ -28,15 +28,26 @@ var (
 
 	// CreatePushREST03 creates a push notification config.
 	CreatePushREST03 = oneConfig(object(buffered(
-		need("taskId", name), may("parent", text), may("configId", text), need("config", taskPushConfig03),
+		need("taskId", name), may("parent", text), may("configId", segment), need("config", taskPushConfig03),
 	)...))
 	taskPushConfig03 = object(buffered(may("name", text), need("pushNotificationConfig", pushConfig03))...)
 
 	// ListTasksREST03 lists tasks.
 	ListTasksREST03 = object(
 		may("contextId", text), may("status", state03), may("pageSize", whole(1, 100)), may("pageToken", text),
-		may("historyLength", count), may("lastUpdatedAfter", timestamp), may("includeArtifacts", flag),
+		may("historyLength", count), may("lastUpdatedAfter", timestamp), may("lastUpdatedTime", timestamp), may("includeArtifacts", flag),
 	)
+
+	// GetTaskGRPC03 names a task as a resource, as gRPC 0.3 does.
+	GetTaskGRPC03 = object(need("name", resource("tasks")), may("historyLength", count))
+	// TaskGRPC03 is for CancelTask and TaskSubscription.
+	TaskGRPC03 = object(need("name", resource("tasks")))
+	// PushGRPC03 names a config.
+	PushGRPC03 = object(need("name", resource("tasks", "pushNotificationConfigs")))
+	// ListPushGRPC03 lists those of a task.
+	ListPushGRPC03 = object(need("parent", resource("tasks")), may("pageSize", count), may("pageToken", text))
+	// CreatePushGRPC03 creates a config.
+	CreatePushGRPC03 = object(need("parent", resource("tasks")), may("configId", segment), need("config", taskPushConfig03))
 
 	contentsREST03 = []field{may("text", text), may("file", fileREST03), may("data", object(need("data", Free)))}
 	partREST03     = exactlyOne(contentsREST03, may("metadata", freeObject))
@@ -44,6 +55,22 @@ var (
 
 	states03 = append([]string{"TASK_STATE_CANCELLED"}, states...)
 )
+
+// resource is the name of a resource: "tasks/{id}".
+func resource(collections ...string) Rule {
+	form := strings.Join(collections, "/{id}/") + "/{id}"
+	return func(c *checker, v any) {
+		s, _ := v.(string)
+		segments := strings.Split(s, "/")
+		ok := len(segments) == 2*len(collections)
+		for i := 0; ok && i < len(segments); i += 2 {
+			ok = segments[i] == collections[i/2] && segments[i+1] != ""
+		}
+		if !ok {
+			c.fail("expected a name of the form %s", form)
+		}
+	}
+}
 
 // buffered lets fields go by their names in the protocol buffers, too.
 func buffered(fields ...field) []field {

@@ -28,6 +28,17 @@ func name(c *checker, v any) {
 	}
 }
 
+// segment is an id that can stand in the path of a URL, or empty.
+func segment(c *checker, v any) {
+	s, ok := v.(string)
+	switch {
+	case !ok:
+		c.fail("expected a string, got %s", typeOf(v))
+	case strings.Contains(s, "/") || s == "." || s == "..":
+		c.fail("must have no slash, and not be . or ..")
+	}
+}
+
 func flag(c *checker, v any) {
 	if _, ok := v.(bool); !ok {
 		c.fail("expected true or false, got %s", typeOf(v))
