@@ -184,10 +184,11 @@ func encode(tree any) []byte {
 // restEdge is the edge of HTTP+JSON below root.
 type restEdge struct {
 	*config
-	root  string // the escaped path that the host's binding does not know
-	table []operation
-	next  http.Handler
-	old   bool
+	root    string // the escaped path that the host's binding does not know
+	table   []operation
+	next    http.Handler
+	tenants http.Handler // the same below the name of a tenant, nil in 0.3
+	old     bool
 }
 
 // ServeHTTP implements http.Handler.
@@ -197,7 +198,7 @@ func (e restEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.old, a.x.old = e.old, e.old
 	a.x.whole = "/body"
 	defer a.finish(r)
-	op, fields, allowed := byPath(r.Method, strings.TrimPrefix(r.URL.EscapedPath(), e.root), e.table)
+	op, fields, next, allowed := e.find(r)
 	if op == nil {
 		e.hurry(w, r)
 		refused := notFound()
@@ -225,7 +226,27 @@ func (e restEdge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		a.refuse(r, refused)
 		return
 	}
-	a.hand(e.next, stripped(r, e.root), body)
+	a.hand(next, stripped(r, e.root), body)
+}
+
+// find gives the operation of a request, what its path says, and who is to answer
+// it. A path may begin with a tenant, as the protocol's HTTP annotations have it.
+func (e restEdge) find(r *http.Request) (op *operation, fields map[string]string, next http.Handler, allowed []string) {
+	path := strings.TrimPrefix(r.URL.EscapedPath(), e.root)
+	op, fields, allowed = byPath(r.Method, path, e.table)
+	if op != nil || e.tenants == nil {
+		return op, fields, e.next, allowed
+	}
+	first, rest, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	tenant, err := url.PathUnescape(first)
+	if !ok || err != nil || !isSegment(tenant) {
+		return nil, nil, nil, allowed
+	}
+	op, fields, others := byPath(r.Method, "/"+rest, e.table)
+	if op != nil {
+		fields["tenant"] = tenant
+	}
+	return op, fields, e.tenants, append(allowed, others...)
 }
 
 // checkREST checks what the path, the query and the body say together, and gives

@@ -214,13 +214,16 @@ func matchPath(pattern, escaped string) (fields map[string]string, ok bool) {
 			return nil, false
 		}
 		id := strings.TrimSuffix(value, action)
-		if id == "" || id == "." || id == ".." || strings.Contains(id, "/") {
+		if !isSegment(id) {
 			return nil, false
 		}
 		fields[name] = id
 	}
 	return fields, true
 }
+
+// isSegment reports whether a name stands in a path as what it is.
+func isSegment(s string) bool { return s != "" && s != "." && s != ".." && !strings.Contains(s, "/") }
 
 // pathREST03 is where HTTP+JSON 0.3 puts its paths.
 const pathREST03 = "/v1"

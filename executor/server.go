@@ -12,7 +12,8 @@ import (
 	"github.com/a2aexec/a2aexec/agent"
 )
 
-// Server serves one agent over HTTP: JSON-RPC 1.0 at /, HTTP+JSON 1.0 at /v1,
+// Server serves one agent over HTTP: JSON-RPC 1.0 at /, HTTP+JSON 1.0 at /v1 (and
+// for a tenant at /v1/{tenant}),
 // JSON-RPC 0.3 at /v0.3, HTTP+JSON 0.3 at /v0.3/v1, the agent card for both
 // generations at /.well-known/agent-card.json, and /healthz; see [URLPaths]. The
 // path decides the generation, a client's A2A-Version is checked against it;
@@ -66,7 +67,10 @@ func (s *Server) dispatcher() http.Handler {
 		c.prefix + p.Health:    http.HandlerFunc(s.serveHealth),
 		c.prefix + pathCard:    http.HandlerFunc(s.serveCard),
 	}
-	rest := restEdge{config: c, root: c.prefix + p.REST, table: operations, next: a2asrv.NewRESTHandler(s.Handler, transport...)}
+	rest := restEdge{
+		config: c, root: c.prefix + p.REST, table: operations, next: a2asrv.NewRESTHandler(s.Handler, transport...),
+		tenants: a2asrv.NewTenantRESTHandler("/{*}", s.Handler, transport...),
+	}
 	rest03 := restEdge{config: c, root: c.prefix + p.REST03, table: operations03(), next: a2av0.NewRESTHandler(s.Handler, transport...), old: true}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.EscapedPath()
