@@ -28,7 +28,7 @@ type memoryStore struct {
 
 	mu      sync.Mutex
 	tasks   map[a2a.TaskID]*memoryTask
-	owners  map[string]*list.List // each owner's tasks, the most recently written first
+	owners  map[string]*list.List // each owner's tasks, in the order of their places
 	resting *list.List            // finished tasks that nobody is served with, in the order they finished
 	pins    map[a2a.TaskID]int
 	writes  uint64
@@ -41,7 +41,8 @@ type memoryTask struct {
 	task    *a2a.Task
 	version taskstore.TaskVersion
 	owner   string
-	written uint64        // orders an owner's tasks
+	written uint64
+	at      placed        // orders an owner's tasks
 	place   *list.Element // among the owner's
 	rest    *list.Element // among the resting, else nil
 	since   time.Time     // when it finished; zero while it has not
@@ -176,20 +177,11 @@ func (s *memoryStore) tooOld(e *memoryTask) bool {
 	return s.age > 0 && e.rest != nil && time.Since(e.since) >= s.age
 }
 
-// write makes task the content of e, and the owner's most recent one.
+// write makes task the content of e.
 func (s *memoryStore) write(e *memoryTask, task *a2a.Task) taskstore.TaskVersion {
 	s.writes++
 	e.task, e.written, e.version = task, s.writes, e.version+1
-	mine := s.owners[e.owner]
-	if mine == nil {
-		mine = list.New()
-		s.owners[e.owner] = mine
-	}
-	if e.place == nil {
-		e.place = mine.PushFront(e)
-	} else {
-		mine.MoveToFront(e.place)
-	}
+	s.order(e)
 	s.settle(e)
 	return e.version
 }
