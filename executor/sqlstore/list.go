@@ -17,7 +17,7 @@ const (
 	defaultHistory = 100
 )
 
-// List implements taskstore.Store. The task that was updated last comes first.
+// List implements taskstore.Store. The task whose status changed last comes first.
 // A page token stands for a place in that order: a task that is not updated
 // meanwhile is on one page, whatever is created, updated or removed between two. The
 // errors are those of the host's store in memory: a2a.ErrUnauthenticated for an

@@ -22,6 +22,15 @@ type row struct {
 	body     string
 }
 
+// sameStatus is the status_at of a row that has the same status, as far as that
+// can be known.
+func (r row) sameStatus() int64 {
+	if r.statusAt == noTime {
+		return math.MinInt64
+	}
+	return r.statusAt
+}
+
 // noTime stands for the time of a status that has none: it is after any other,
 // for a filter by time lets such tasks pass.
 const noTime = math.MaxInt64
@@ -133,7 +142,7 @@ func (s *Tasks) update(ctx context.Context, req *taskstore.UpdateRequest) (tasks
 		return 0, err
 	}
 	args := []any{
-		t.ContextID, r.state, r.statusAt, nanos(s.db.now()), r.body, flag(restsAfter(req)), string(t.ID), owner,
+		t.ContextID, r.state, r.statusAt, r.sameStatus(), nanos(s.db.now()), r.body, flag(restsAfter(req)), string(t.ID), owner,
 	}
 	if req.PrevVersion == taskstore.TaskVersionMissing {
 		return s.overwrite(ctx, args)
@@ -154,7 +163,9 @@ func (s *Tasks) update(ctx context.Context, req *taskstore.UpdateRequest) (tasks
 	return 0, taskstore.ErrConcurrentModification
 }
 
-const updateTask = `UPDATE {p}tasks SET context_id = ?, state = ?, status_at = ?, updated_at = ?, body = ?, version = version + 1,
+// updateTask leaves the task where it is in lists when its status is the same.
+const updateTask = `UPDATE {p}tasks SET context_id = ?, state = ?, status_at = ?,
+	updated_at = CASE WHEN status_at = CAST(? AS {int}) THEN updated_at ELSE ? END, body = ?, version = version + 1,
 	worker = CASE WHEN CAST(? AS INTEGER) = 1 THEN '' ELSE worker END WHERE id = ? AND owner = ?`
 
 // overwrite updates whichever version there is.
