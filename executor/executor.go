@@ -194,7 +194,7 @@ func (x *agentExecutor) stored(t *a2a.Task) {
 // share a store, a run that works on it has lost it.
 func (x *agentExecutor) overtaken(ctx context.Context, id a2a.TaskID) {
 	if r := x.find(id); x.leases != nil && r != nil && !r.rests() {
-		r.lose(ctx, nil)
+		x.lose(ctx, r, nil)
 	}
 }
 

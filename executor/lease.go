@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -116,10 +118,14 @@ func (x *agentExecutor) letGo(ctx context.Context, id a2a.TaskID) {
 	x.owe(id, false)
 }
 
-// letGoOfOwed tries again what letGo could not do.
+// letGoOfOwed tries again what letGo could not do, unless the task has come back
+// here meanwhile.
 func (x *agentExecutor) letGoOfOwed(ctx context.Context) {
 	for _, id := range x.owed() {
-		x.letGo(ctx, id)
+		if x.claim(id) {
+			x.letGo(ctx, id)
+			x.disclaim(id)
+		}
 	}
 }
 
@@ -143,27 +149,33 @@ func (x *agentExecutor) keepLeases(idle <-chan struct{}) {
 			renewed = began
 			x.letGoOfOwed(context.Background())
 		case time.Since(renewed)+lease/3 >= lease: // there is no time for another try
-			for id, r := range x.runs() {
-				x.owe(id, true) // nobody may have taken it
-				r.lose(context.Background(), fmt.Errorf("leases cannot be renewed: %w", err))
+			for _, r := range x.runs() {
+				x.lose(context.Background(), r, fmt.Errorf("leases cannot be renewed: %w", err))
 			}
 		}
 	}
 }
 
-// renew renews the leases of all runs, and stops those that lost theirs.
+// renew renews the leases of all runs, and stops those that lost theirs. Whose
+// task was being written meanwhile learns of it by that, or the next time: a lease
+// begins with the task's first write and ends with its last, before the run is told.
 func (x *agentExecutor) renew(limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	runs := x.runs()
-	ids := make([]a2a.TaskID, 0, len(runs))
-	for id := range runs {
-		ids = append(ids, id)
+	runs, writes := x.runs(), map[a2a.TaskID]int{}
+	for id, r := range runs {
+		if n, quiet := r.quiet(); quiet {
+			writes[id] = n
+		}
 	}
-	lost, err := x.leases.renew(ctx, ids)
+	lost, err := x.leases.renew(ctx, slices.Collect(maps.Keys(writes)))
 	for _, id := range lost {
-		if r := runs[id]; r != nil && !r.rests() {
-			r.lose(ctx, nil)
+		r := runs[id]
+		if r == nil {
+			continue
+		}
+		if n, quiet := r.quiet(); quiet && n == writes[id] {
+			x.lose(ctx, r, nil)
 		}
 	}
 	return err
@@ -175,7 +187,8 @@ var errLeaseLost = refuse(a2a.ErrInternalError, "The task goes on in another pro
 
 // lose stops a run without an ending: the task is another process's, or was
 // ended by one. why is what kept this process from holding on to it, if anything did.
-func (r *run) lose(ctx context.Context, why error) {
+// Should the lease be this process's after all, it is given back.
+func (x *agentExecutor) lose(ctx context.Context, r *run, why error) {
 	r.mu.Lock()
 	already := r.foreign
 	r.foreign = true
@@ -183,6 +196,7 @@ func (r *run) lose(ctx context.Context, why error) {
 	if already {
 		return
 	}
+	x.owe(r.task.ID, true)
 	r.cancel(errLeaseLost)
 	r.log(ctx, "the run's lease is lost, it is stopped", why)
 }

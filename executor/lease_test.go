@@ -258,3 +258,64 @@ func TestRecoverSeesTheRequestAsItWas(t *testing.T) {
 		}
 	})
 }
+
+// slowly is a store that takes its time before it creates a task, and after it has
+// updated one. A lease begins and ends within these times.
+type slowly struct {
+	*leased
+	time.Duration
+}
+
+func (s slowly) Create(ctx context.Context, t *a2a.Task) (taskstore.TaskVersion, error) {
+	time.Sleep(s.Duration)
+	return s.leased.Create(ctx, t)
+}
+
+func (s slowly) Update(ctx context.Context, req *taskstore.UpdateRequest) (taskstore.TaskVersion, error) {
+	v, err := s.leased.Update(ctx, req)
+	time.Sleep(s.Duration)
+	return v, err
+}
+
+// Renew gives as lost what is not at work, as a database does.
+func (s slowly) Renew(ctx context.Context, ids []a2a.TaskID) (lost []a2a.TaskID, err error) {
+	ctx, _ = a2asrv.NewCallContext(ctx, nil)
+	for _, id := range ids {
+		if st, err := s.Get(ctx, id); err != nil || st.Task.Status.State != a2a.TaskStateWorking {
+			lost = append(lost, id)
+		}
+	}
+	return lost, nil
+}
+
+// A heartbeat while a task was being created, or while its ending was being
+// stored, took its lease for lost: the client got an error, the task stayed at
+// work for ever, the hook was not told.
+func TestAHeartbeatWhileTheStoreWrites(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		over := make(chan executor.Outcome, 1)
+		h, err := executor.NewHandler(greeter, executor.TaskStore(slowly{newLeased(), 9 * time.Second}),
+			executor.Logger(slog.New(slog.DiscardHandler)), executor.OnOutcome(func(_ context.Context, o executor.Outcome) { over <- o }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		task, err := send(t.Context(), h, a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hi")))
+		if err != nil || task.Status.State != a2a.TaskStateInputRequired {
+			t.Fatalf("got %v, %v", task, err)
+		}
+		if o := <-over; o.State != executor.InputRequired {
+			t.Errorf("the hook was told of %+v", o)
+		}
+		done, err := send(t.Context(), h, a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart("Ada")))
+		if err != nil || done.Status.State != a2a.TaskStateCompleted {
+			t.Errorf("the answer got %v, %v", done, err)
+		}
+		if o := <-over; o.State != executor.Completed {
+			t.Errorf("the hook was told of %+v", o)
+		}
+		if err := h.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -64,6 +64,8 @@ type run struct {
 	retried int
 	state   a2a.TaskState // as last stored
 	foreign bool          // the task is another process's
+	writing int           // how many writes of the task to the store are under way
+	writes  int           // how many have begun
 
 	question   string   // the id of the status message, likewise
 	hostFailed *Outcome // where the host has failed the task

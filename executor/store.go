@@ -23,6 +23,7 @@ type watchedStore struct {
 // Create implements taskstore.Store.
 func (s watchedStore) Create(ctx context.Context, task *a2a.Task) (v taskstore.TaskVersion, err error) {
 	defer s.contain(ctx, &err)
+	defer s.exec.find(task.ID).write()()
 	task.Status = told(task.Status)
 	v, err = s.Store.Create(ctx, task)
 	if err == nil {
@@ -35,9 +36,11 @@ func (s watchedStore) Create(ctx context.Context, task *a2a.Task) (v taskstore.T
 // with a message that says so.
 func (s watchedStore) Update(ctx context.Context, req *taskstore.UpdateRequest) (v taskstore.TaskVersion, err error) {
 	defer s.contain(ctx, &err)
-	if r := s.exec.find(req.Task.ID); r != nil && r.isLost() {
+	r := s.exec.find(req.Task.ID)
+	if r != nil && r.isLost() {
 		return v, fmt.Errorf("%w: %w", taskstore.ErrConcurrentModification, errLeaseLost)
 	}
+	defer r.write()()
 	compact(req)
 	s.exec.completeFailure(req.Task)
 	req.Task.Status = told(req.Task.Status)
@@ -76,6 +79,36 @@ func (s watchedStore) List(ctx context.Context, req *a2a.ListTasksRequest) (res 
 		}
 	}
 	return res, err
+}
+
+// write counts a write of the run's task, which ends when the function that it
+// returns is called. A nil run counts nothing.
+func (r *run) write() (end func()) {
+	if r == nil {
+		return func() {}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.writes++
+	r.writing++
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.writing--
+	}
+}
+
+// quiet tells how many writes of the run's task there were, and whether what is
+// stored of it is known: the first event is, the ending is not, and nothing is being written.
+func (r *run) quiet() (writes int, ok bool) {
+	select {
+	case <-r.published:
+	default:
+		return 0, false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.writes, r.writing == 0 && !atRest(r.state)
 }
 
 func (s watchedStore) contain(ctx context.Context, err *error) {
