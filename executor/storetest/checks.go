@@ -296,11 +296,13 @@ func masked(ctx context.Context, p *probe) error {
 	_, getErr := p.Get(as(ctx, p.other), t.ID)
 	_, updateErr := p.update(ctx, p.other, mark(t, 1), v)
 	_, staleErr := p.update(ctx, p.other, mark(t, 1), v+1)
+	_, anyErr := p.update(ctx, p.other, mark(t, 1), taskstore.TaskVersionMissing)
 	_, nobodyErr := p.Get(as(ctx, ""), t.ID)
 	return errors.Join(
 		wantError("get", getErr, a2a.ErrTaskNotFound),
 		wantError("update", updateErr, a2a.ErrTaskNotFound),
 		wantError("update another version", staleErr, a2a.ErrTaskNotFound),
+		wantError("update without a version", anyErr, a2a.ErrTaskNotFound),
 		wantError("get as nobody", nobodyErr, a2a.ErrTaskNotFound),
 		p.expect(ctx, p.me, t, v),
 	)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 )
 
 // several creates tasks that were updated one after the other, the last first.
@@ -82,33 +83,112 @@ func listEmpty(ctx context.Context, p *probe) error {
 	return nil
 }
 
-func listFilters(ctx context.Context, p *probe) error {
-	base := time.Now().Add(-time.Hour)
-	mk := func(contextID string, s a2a.TaskState, at *time.Time) (a2a.TaskID, error) {
-		t := task(s)
-		t.ContextID, t.Status.Timestamp = contextID, at
-		_, err := p.create(ctx, p.me, t)
-		tick()
-		return t.ID, err
+// shelf is some tasks that a filter tells apart. Another user has the like of
+// each.
+type shelf struct {
+	*probe
+	base                         time.Time
+	early, late, other, timeless a2a.TaskID
+}
+
+func (s *shelf) at(d time.Duration) *time.Time { v := s.base.Add(d); return &v }
+
+func (p *probe) shelf(ctx context.Context) (*shelf, error) {
+	s := &shelf{probe: p, base: time.Now().Add(-time.Hour)}
+	for _, t := range []struct {
+		id        *a2a.TaskID
+		contextID string
+		state     a2a.TaskState
+		at        *time.Time
+	}{
+		{&s.early, "one", a2a.TaskStateCompleted, s.at(0)},
+		{&s.late, "one", a2a.TaskStateWorking, s.at(time.Minute)},
+		{&s.other, "two", a2a.TaskStateCompleted, s.at(2 * time.Minute)},
+		{&s.timeless, "two", a2a.TaskStateFailed, nil},
+	} {
+		for _, user := range []string{p.other, p.me} {
+			c := task(t.state)
+			c.ContextID, c.Status.Timestamp = t.contextID, t.at
+			if _, err := p.create(ctx, user, c); err != nil {
+				return nil, err
+			}
+			tick()
+			*t.id = c.ID // at last mine
+		}
 	}
-	at := func(d time.Duration) *time.Time { v := base.Add(d); return &v }
-	early, err1 := mk("one", a2a.TaskStateCompleted, at(0))
-	late, err2 := mk("one", a2a.TaskStateWorking, at(time.Minute))
-	other, err3 := mk("two", a2a.TaskStateCompleted, at(2*time.Minute))
-	timeless, err4 := mk("two", a2a.TaskStateFailed, nil)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
+	return s, nil
+}
+
+func listFilters(ctx context.Context, p *probe) error {
+	s, err := p.shelf(ctx)
+	if err != nil {
 		return err
 	}
 	return errors.Join(
-		p.listed(ctx, &a2a.ListTasksRequest{ContextID: "one"}, late, early),
+		p.listed(ctx, &a2a.ListTasksRequest{ContextID: "one"}, s.late, s.early),
 		p.listed(ctx, &a2a.ListTasksRequest{ContextID: "three"}),
-		p.listed(ctx, &a2a.ListTasksRequest{Status: a2a.TaskStateCompleted}, other, early),
+		p.listed(ctx, &a2a.ListTasksRequest{Status: a2a.TaskStateCompleted}, s.other, s.early),
 		p.listed(ctx, &a2a.ListTasksRequest{Status: a2a.TaskStateRejected}),
-		p.listed(ctx, &a2a.ListTasksRequest{ContextID: "one", Status: a2a.TaskStateCompleted}, early),
-		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: at(time.Minute)}, timeless, other, late),
-		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: at(time.Minute + 1)}, timeless, other),
-		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: at(0), ContextID: "two", Status: a2a.TaskStateFailed}, timeless),
+		p.listed(ctx, &a2a.ListTasksRequest{ContextID: "one", Status: a2a.TaskStateCompleted}, s.early),
+		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: s.at(time.Minute)}, s.timeless, s.other, s.late),
+		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: s.at(time.Minute + 1)}, s.timeless, s.other),
+		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: s.at(0), ContextID: "two", Status: a2a.TaskStateFailed}, s.timeless),
+		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: year(1600)}, s.timeless, s.other, s.late, s.early),
+		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: year(9999)}, s.timeless),
 	)
+}
+
+// year is the beginning of a year, which may be far away.
+func year(y int) *time.Time { t := time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC); return &t }
+
+// filtersFollow: a filter goes by what a task is now.
+func filtersFollow(ctx context.Context, p *probe) error {
+	s, err := p.shelf(ctx)
+	if err != nil {
+		return err
+	}
+	changed := task(a2a.TaskStateRejected)
+	changed.ID, changed.ContextID, changed.Status.Timestamp = s.early, "three", s.at(3*time.Minute)
+	if _, err := p.update(ctx, p.me, changed, taskstore.TaskVersionMissing); err != nil {
+		return err
+	}
+	return errors.Join(
+		p.listed(ctx, &a2a.ListTasksRequest{Status: a2a.TaskStateCompleted}, s.other),
+		p.listed(ctx, &a2a.ListTasksRequest{Status: a2a.TaskStateRejected}, s.early),
+		p.listed(ctx, &a2a.ListTasksRequest{ContextID: "one"}, s.late),
+		p.listed(ctx, &a2a.ListTasksRequest{ContextID: "three"}, s.early),
+		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: s.at(3 * time.Minute)}, s.early, s.timeless),
+	)
+}
+
+// filteredPages: each page is filtered, and the caller's.
+func filteredPages(ctx context.Context, p *probe) error {
+	s, err := p.shelf(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		p.paged(ctx, a2a.ListTasksRequest{}, s.timeless, s.other, s.late, s.early),
+		p.paged(ctx, a2a.ListTasksRequest{ContextID: "one"}, s.late, s.early),
+		p.paged(ctx, a2a.ListTasksRequest{Status: a2a.TaskStateCompleted}, s.other, s.early),
+		p.paged(ctx, a2a.ListTasksRequest{StatusTimestampAfter: s.at(time.Minute)}, s.timeless, s.other, s.late),
+	)
+}
+
+// paged compares a list of pages of one task each with the ids that it should have.
+func (p *probe) paged(ctx context.Context, req a2a.ListTasksRequest, want ...a2a.TaskID) error {
+	req.PageSize = 1
+	for i, id := range want {
+		res, err := p.List(as(ctx, p.me), &req)
+		if err != nil {
+			return fmt.Errorf("page %d of list %s: %w", i, brief(&req), err)
+		}
+		if got := idsOf(res.Tasks); !slices.Equal(got, []a2a.TaskID{id}) || res.TotalSize != len(want) || (res.NextPageToken == "") != (i == len(want)-1) {
+			return fmt.Errorf("page %d of list %s: got %v of %d and the token %q, want %s of %d", i, brief(&req), got, res.TotalSize, res.NextPageToken, id, len(want))
+		}
+		req.PageToken = res.NextPageToken
+	}
+	return nil
 }
 
 func listShortened(ctx context.Context, p *probe) error {

@@ -71,6 +71,8 @@ var checks = []check{
 	{"a list has the caller's tasks, last updated first", listOrder},
 	{"a list of nothing", listEmpty},
 	{"a list is filtered", listFilters},
+	{"a filter goes by what a task is now", filtersFollow},
+	{"every page is filtered", filteredPages},
 	{"a list is shortened", listShortened},
 	{"a page has the size that was asked for", pageSizes},
 	{"pages are stable while tasks come and change", stablePages},
