@@ -5,15 +5,14 @@ package sqlstore
 // that is null, an empty URL, a part without content, whole numbers beyond 2^53.
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/a2aexec/a2aexec/internal/plain"
 )
 
 type storedTask struct {
@@ -196,25 +195,13 @@ type value struct {
 func (v value) IsZero() bool { return !v.set }
 
 // MarshalJSON implements json.Marshaler.
-func (v value) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(told(v.v)); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
-}
+func (v value) MarshalJSON() ([]byte, error) { return plain.Marshal(v.v) }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (v *value) UnmarshalJSON(data []byte) error {
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.UseNumber()
-	if err := dec.Decode(&v.v); err != nil {
-		return err
-	}
-	v.v, v.set = exact(v.v), true
-	return nil
+func (v *value) UnmarshalJSON(data []byte) (err error) {
+	v.v, err = plain.Unmarshal(data)
+	v.set = err == nil
+	return err
 }
 
 // object is a JSON object whose values are like value's.
@@ -235,54 +222,4 @@ func (o *object) UnmarshalJSON(data []byte) error {
 	}
 	*o = m
 	return nil
-}
-
-// told gives v as it is written, so that it is read as it was; v itself is not
-// changed. A nil list is an empty one, of which the host's copying made a nil one.
-func told(v any) any {
-	switch v := v.(type) {
-	case float64:
-		if math.Abs(v) > exactInt { // not to be taken for a whole number
-			return json.Number(strconv.FormatFloat(v, 'e', -1, 64))
-		}
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, e := range v {
-			out[k] = told(e)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, e := range v {
-			out[i] = told(e)
-		}
-		return out
-	}
-	return v
-}
-
-// exactInt is the largest magnitude up to which every integer has its own float64.
-const exactInt = 1 << 53
-
-// exact turns numbers into what they were before they were stored: an int64 for
-// whole numbers that no float64 can hold, a float64 for all others. It changes
-// maps and lists in place.
-func exact(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if n, err := v.Int64(); err == nil && (n > exactInt || n < -exactInt) {
-			return n
-		}
-		f, _ := v.Float64() // in range: it was written from a float64 or an int64
-		return f
-	case map[string]any:
-		for k, e := range v {
-			v[k] = exact(e)
-		}
-	case []any:
-		for i, e := range v {
-			v[i] = exact(e)
-		}
-	}
-	return v
 }

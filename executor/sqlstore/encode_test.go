@@ -11,6 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
+// exactInt is the largest magnitude up to which every integer has its own float64.
+const exactInt = 1 << 53
+
 // anyValue draws what the host stores in data and metadata.
 func anyValue(depth int) *rapid.Generator[any] {
 	kinds := []*rapid.Generator[any]{
