@@ -124,10 +124,9 @@ func Validate(f ValidateFunc) Option {
 // Recover gives the agent a function that goes on with a run whose process
 // died, where the task store outlives the process (executor.LeaseStore). Its
 // request is the one of that run, and the task of [Request.Task] has the
-// artifacts that were stored; what was only in that process's memory is lost:
-// the metadata of the request, the output modes, the tenant, the user's
-// attributes. One that cannot go on returns [ErrProcessRestarted]. Default:
-// each run ends with that.
+// artifacts that were stored. What was only in that process's memory is lost, and
+// secrets are not kept: see executor.RequestToKeep. One that cannot go on returns
+// [ErrProcessRestarted]. Default: each run ends with that.
 func Recover(f StreamFunc) Option {
 	return Option{func(a *Agent) {
 		if f == nil {

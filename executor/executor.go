@@ -49,7 +49,11 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 		r := runOf(x.config, ec, callFrom(ctx))
 		runCtx, cancel := context.WithCancelCause(retained.New(leftover.New(ctx), r.task.Metadata))
 		defer cancel(nil)
+		if x.leases != nil {
+			r.keep = x.keepRequest(ctx, ec, callFrom(ctx))
+		}
 		r.cancel = cancel
+		r.giveUp = func(ctx context.Context, why error) { x.lose(ctx, r, why) }
 		r.returned = func() { x.codeReturned(r) }
 		x.hold(r, callFrom(ctx).ticket)
 		runCtx = r.startSpan(runCtx, ec.ServiceParams)
@@ -193,7 +197,7 @@ func (x *agentExecutor) stored(t *a2a.Task) {
 // overtaken is told that the task was changed by somebody else. Where processes
 // share a store, a run that works on it has lost it.
 func (x *agentExecutor) overtaken(ctx context.Context, id a2a.TaskID) {
-	if r := x.find(id); x.leases != nil && r != nil && !r.rests() {
+	if r := x.find(id); r != nil && !r.rests() {
 		x.lose(ctx, r, nil)
 	}
 }

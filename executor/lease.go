@@ -20,13 +20,14 @@ import (
 // Its Create leases a task that is at work to this process at once, its Update
 // ends the lease of one that has ended or is parked, unless the update's event
 // is a message. Who takes a lease over makes the task's version another, so
-// that whoever had it before can write no more.
+// that whoever had it before can write no more. Both keep with the task what
+// [RequestToKeep] gives, until the lease ends.
 type LeaseStore interface {
 	taskstore.Store
 	// LeaseTime is how long a lease holds that is not renewed.
 	LeaseTime() time.Duration
 	// Acquire takes the lease of a parked task of the caller's, and reports false
-	// when another process has it. A task that does not exist, or is not the
+	// when another process has it, or the task is at work. A task that does not exist, or is not the
 	// caller's, it leaves to others to refuse.
 	Acquire(ctx context.Context, id a2a.TaskID) (bool, error)
 	// Release gives a lease back, if this process has it.
@@ -35,8 +36,21 @@ type LeaseStore interface {
 	// are not its own any more.
 	Renew(ctx context.Context, ids []a2a.TaskID) (lost []a2a.TaskID, err error)
 	// Orphans takes the leases of some tasks that are at work, but that no living process
-	// has a lease of, and gives their owners: the names of the call context's users.
-	Orphans(ctx context.Context, most int) (map[a2a.TaskID]string, error)
+	// has a lease of. Those that it gives beside an error are taken, too.
+	Orphans(ctx context.Context, most int) ([]Orphan, error)
+	// Overdue does the same with tasks that have been parked for that long; an
+	// update by a message is not parking.
+	Overdue(ctx context.Context, parkedFor time.Duration, most int) ([]Orphan, error)
+}
+
+// Orphan is a task that nobody works on and whose lease this process has just
+// taken.
+type Orphan struct {
+	Task a2a.TaskID
+	// Owner is whose task it is: the name of the call context's user.
+	Owner string
+	// Request is what [RequestToKeep] gave, "" if nothing did.
+	Request string
 }
 
 // leases is a LeaseStore whose panics are errors.
@@ -55,14 +69,35 @@ func (l *leases) release(ctx context.Context, id a2a.TaskID) (err error) {
 	return l.store.Release(ctx, id)
 }
 
-func (l *leases) renew(ctx context.Context, ids []a2a.TaskID) (lost []a2a.TaskID, err error) {
-	defer l.contain(ctx, &err)
-	return l.store.Renew(ctx, ids)
+// renew leaves a store that does not heed its context behind.
+func (l *leases) renew(ctx context.Context, ids []a2a.TaskID) ([]a2a.TaskID, error) {
+	type answer struct {
+		lost []a2a.TaskID
+		err  error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		a := answer{err: errHandlerExited} // should it exit the goroutine
+		defer func() { done <- a }()
+		defer l.contain(ctx, &a.err)
+		a.lost, a.err = l.store.Renew(ctx, ids)
+	}()
+	select {
+	case a := <-done:
+		return a.lost, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
-func (l *leases) orphans(ctx context.Context, most int) (owners map[a2a.TaskID]string, err error) {
+func (l *leases) orphans(ctx context.Context, most int) (found []Orphan, err error) {
 	defer l.contain(ctx, &err)
 	return l.store.Orphans(ctx, most)
+}
+
+func (l *leases) overdue(ctx context.Context, parkedFor time.Duration, most int) (found []Orphan, err error) {
+	defer l.contain(ctx, &err)
+	return l.store.Overdue(ctx, parkedFor, most)
 }
 
 func (l *leases) time() (d time.Duration) {
@@ -90,7 +125,7 @@ func (x *agentExecutor) acquire(ctx context.Context, t *ticket) error {
 		err = errBusy
 	}
 	t.leased = err == nil
-	return err
+	return away(ctx, err)
 }
 
 // handBack ends an admission; see registry.giveBack.
@@ -130,28 +165,33 @@ func (x *agentExecutor) letGoOfOwed(ctx context.Context) {
 }
 
 // keepLeases renews the leases of all runs until there are none, which idle
-// tells. Leases that cannot be renewed in time count as lost: another process
-// may have taken them.
+// tells. One that fails is tried again while there is time. Leases that cannot be
+// renewed in time count as lost: another process may have taken them.
 func (x *agentExecutor) keepLeases(idle <-chan struct{}) {
 	lease := x.leases.time()
-	tick := time.NewTicker(lease / 3)
-	defer tick.Stop()
-	renewed := time.Now().Add(-lease / 2) // a new lease is good for half of its time at least
+	next := time.NewTimer(lease / 6)
+	defer next.Stop()
+	until := time.Now().Add(lease / 2) // a new lease is good for half of its time at least
 	for {
 		select {
 		case <-idle:
 			return
-		case <-tick.C:
+		case <-next.C:
 		}
 		began := time.Now()
-		switch err := x.renew(lease / 6); {
+		err := x.renew(min(lease/6, max(time.Until(until), lease/12)))
+		switch pause := lease / 12; {
 		case err == nil:
-			renewed = began
-			x.letGoOfOwed(context.Background())
-		case time.Since(renewed)+lease/3 >= lease: // there is no time for another try
+			until = began.Add(lease)
+			x.later(0, func() { x.letGoOfOwed(context.Background()) }) // the next heartbeat must not wait for it
+			next.Reset(lease / 3)
+		case time.Until(until) > pause:
+			next.Reset(pause)
+		default: // there is no time for another try
 			for _, r := range x.runs() {
 				x.lose(context.Background(), r, fmt.Errorf("leases cannot be renewed: %w", err))
 			}
+			next.Reset(pause)
 		}
 	}
 }

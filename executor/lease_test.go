@@ -25,7 +25,7 @@ type leased struct {
 	taskstore.Store
 	acquire func() (bool, error)
 	renew   func(ids []a2a.TaskID) ([]a2a.TaskID, error)
-	orphans func() (map[a2a.TaskID]string, error)
+	orphans func() ([]executor.Orphan, error)
 }
 
 func newLeased() *leased {
@@ -33,14 +33,19 @@ func newLeased() *leased {
 		Store:   taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: a2asrv.NewTaskStoreAuthenticator()}),
 		acquire: func() (bool, error) { return true, nil },
 		renew:   func([]a2a.TaskID) ([]a2a.TaskID, error) { return nil, nil },
-		orphans: func() (map[a2a.TaskID]string, error) { return nil, nil },
+		orphans: func() ([]executor.Orphan, error) { return nil, nil },
 	}
 }
 
-func (s *leased) LeaseTime() time.Duration                                    { return 6 * time.Second }
-func (s *leased) Acquire(context.Context, a2a.TaskID) (bool, error)           { return s.acquire() }
-func (s *leased) Release(context.Context, a2a.TaskID) error                   { return nil }
-func (s *leased) Orphans(context.Context, int) (map[a2a.TaskID]string, error) { return s.orphans() }
+func (s *leased) LeaseTime() time.Duration                                { return 6 * time.Second }
+func (s *leased) Acquire(context.Context, a2a.TaskID) (bool, error)       { return s.acquire() }
+func (s *leased) Release(context.Context, a2a.TaskID) error               { return nil }
+func (s *leased) Orphans(context.Context, int) ([]executor.Orphan, error) { return s.orphans() }
+
+func (s *leased) Overdue(context.Context, time.Duration, int) ([]executor.Orphan, error) {
+	return nil, nil
+}
+
 func (s *leased) Renew(_ context.Context, ids []a2a.TaskID) ([]a2a.TaskID, error) {
 	return s.renew(ids)
 }
@@ -104,10 +109,11 @@ func TestALostLeaseStopsTheRun(t *testing.T) {
 		renew func(ids []a2a.TaskID) ([]a2a.TaskID, error)
 		after time.Duration
 	}{
-		"lost":                  {func(ids []a2a.TaskID) ([]a2a.TaskID, error) { return ids, nil }, 2 * time.Second},
-		"cannot be renewed":     {func([]a2a.TaskID) ([]a2a.TaskID, error) { return nil, errors.New("no database") }, 2 * time.Second},
-		"the store panics":      {func([]a2a.TaskID) ([]a2a.TaskID, error) { panic("no") }, 2 * time.Second},
-		"could be renewed once": {failsAfter(1), 6 * time.Second},
+		"lost":                  {func(ids []a2a.TaskID) ([]a2a.TaskID, error) { return ids, nil }, time.Second},
+		"cannot be renewed":     {func([]a2a.TaskID) ([]a2a.TaskID, error) { return nil, errors.New("no database") }, 2500 * time.Millisecond},
+		"the store panics":      {func([]a2a.TaskID) ([]a2a.TaskID, error) { panic("no") }, 2500 * time.Millisecond},
+		"the store hangs":       {func([]a2a.TaskID) ([]a2a.TaskID, error) { time.Sleep(time.Hour); return nil, nil }, 3 * time.Second},
+		"could be renewed once": {failsAfter(1), 6500 * time.Millisecond},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -162,6 +168,7 @@ func lostLease(t *testing.T, renew func([]a2a.TaskID) ([]a2a.TaskID, error), aft
 	if err := h.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
+	time.Sleep(2 * time.Hour) // what was left behind returns
 }
 
 // Recovery looks at once and then every so often, whatever the store does, until
@@ -170,14 +177,14 @@ func TestRecoveryLooksUntilTheShutdown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, looks := newLeased(), 0
-		s.orphans = func() (map[a2a.TaskID]string, error) {
+		s.orphans = func() ([]executor.Orphan, error) {
 			switch looks++; looks {
 			case 1:
 				return nil, errors.New("no database")
 			case 2:
 				panic("no")
 			}
-			return map[a2a.TaskID]string{"gone": "me"}, nil
+			return []executor.Orphan{{Task: "gone", Owner: "me"}}, nil
 		}
 		h, err := executor.NewHandler(greeter, executor.TaskStore(s), executor.Logger(slog.New(slog.DiscardHandler)), executor.RecoverEvery(time.Minute))
 		if err != nil {
@@ -216,8 +223,8 @@ func TestRecoverSeesTheRequestAsItWas(t *testing.T) {
 		if _, err := s.Create(ctx, task); err != nil {
 			t.Fatal(err)
 		}
-		found := map[a2a.TaskID]string{"t": "me"}
-		s.orphans = func() (map[a2a.TaskID]string, error) { defer func() { found = nil }(); return found, nil }
+		found := []executor.Orphan{{Task: "t", Owner: "me"}}
+		s.orphans = func() ([]executor.Orphan, error) { defer func() { found = nil }(); return found, nil }
 
 		a := agent.New("going-on", agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) {
 			t.Error("the run began again")

@@ -302,8 +302,8 @@ func withCall(ctx context.Context, req *a2a.SendMessageRequest, streaming bool, 
 	return context.WithValue(ctx, callKey{}, call{streaming: streaming, outputModes: outputModesOf(req), ticket: t})
 }
 
-func withRecovery(ctx context.Context, t *ticket) context.Context {
-	return context.WithValue(ctx, callKey{}, call{ticket: t, recovery: true})
+func withRecovery(ctx context.Context, t *ticket, k keptRequest) context.Context {
+	return context.WithValue(ctx, callKey{}, call{streaming: k.Streaming, outputModes: k.OutputModes, ticket: t, recovery: true})
 }
 
 func callFrom(ctx context.Context) call {

@@ -26,74 +26,92 @@ func RecoverEvery(d time.Duration) Option {
 	}}
 }
 
-// orphansAtOnce is how many runs one look takes over.
+// orphansAtOnce is how many tasks one look takes over.
 const orphansAtOnce = 100
 
-// startRecovery looks for tasks of dead processes, now and then.
+// startRecovery looks for tasks of dead processes, now and then, and for those
+// that have been parked for too long.
 func (x *agentExecutor) startRecovery(host a2asrv.RequestHandler) {
 	if x.leases == nil {
 		return
 	}
 	every := x.leases.time()
+	if x.parkTimeout > 0 {
+		x.keepLooking(max(min(every, x.parkTimeout), leastLook), x.lookForOverdue)
+	}
 	if x.recoverEvery != nil {
 		every = *x.recoverEvery
 	}
-	if every == 0 {
-		return
+	if every > 0 {
+		x.keepLooking(every, func(ctx context.Context) bool { return x.lookForOrphans(ctx, host) })
 	}
-	var look func()
-	look = func() {
+}
+
+// leastLook is how often a process looks for what is overdue at most.
+const leastLook = 100 * time.Millisecond
+
+// keepLooking calls look now and then every so often, or at once where that
+// says that there is more, until the handler is shut down.
+func (x *agentExecutor) keepLooking(every time.Duration, look func(context.Context) (more bool)) {
+	var again func()
+	again = func() {
 		if x.isDraining() {
 			return
 		}
-		again := every
-		if x.lookForOrphans(host) == orphansAtOnce {
-			again = 0 // there are more
+		pause := every
+		defer func() { x.later(pause, again) }() // even where the store exits the goroutine
+		ctx, cancel := context.WithTimeout(context.Background(), x.leases.time())
+		defer cancel()
+		x.letGoOfOwed(ctx)
+		if look(ctx) {
+			pause = 0
 		}
-		x.later(again, look)
 	}
-	x.later(0, look)
+	x.later(0, again)
 }
 
-// lookForOrphans takes tasks over and begins their runs. It tells how many
-// there were.
-func (x *agentExecutor) lookForOrphans(host a2asrv.RequestHandler) int {
-	ctx, cancel := context.WithTimeout(context.Background(), x.leases.time())
-	defer cancel()
-	x.letGoOfOwed(ctx)
-	owners, err := x.leases.orphans(ctx, orphansAtOnce)
+// lookForOrphans takes tasks over and begins their runs, as many as may run. It
+// tells whether there may be more that can be begun at once.
+func (x *agentExecutor) lookForOrphans(ctx context.Context, host a2asrv.RequestHandler) (more bool) {
+	most := min(orphansAtOnce, x.freeSlots())
+	if most == 0 {
+		return false
+	}
+	found, err := x.leases.orphans(ctx, most)
 	if err != nil {
 		emit(ctx, x.logger, slog.LevelWarn, "looking for the tasks of dead processes failed", causeAttrs(err)...)
-		return 0
 	}
-	for id, owner := range owners {
-		if err := x.takeOver(ctx, host, id, owner); err != nil {
+	begun := 0
+	for _, o := range found {
+		if err := x.takeOver(ctx, host, o); err != nil {
 			emit(ctx, x.logger, slog.LevelWarn, "a task of a dead process could not be taken over",
-				append(causeAttrs(err), slog.String("task_id", string(id)))...)
+				append(causeAttrs(err), slog.String("task_id", string(o.Task)))...)
+			continue
 		}
+		begun++
 	}
-	return len(owners)
+	return begun > 0 && len(found) == most
 }
 
 // takeOver begins a run that goes on with a task, or ends it. The host runs it
 // like one of a message: of the last one, which the host finds in the history
 // already and does not add.
-func (x *agentExecutor) takeOver(ctx context.Context, host a2asrv.RequestHandler, id a2a.TaskID, owner string) error {
-	ticket, err := x.admit(id)
+func (x *agentExecutor) takeOver(ctx context.Context, host a2asrv.RequestHandler, o Orphan) error {
+	ticket, err := x.admit(o.Task)
 	if err != nil {
-		x.letGo(ctx, id)
+		x.letGo(ctx, o.Task)
 		return err
 	}
 	ticket.leased = true
 	defer x.handBack(ctx, ticket)
-	ctx, call := a2asrv.NewCallContext(context.WithoutCancel(ctx), nil)
-	call.User = &a2asrv.User{Name: owner, Authenticated: owner != ""}
-	st, err := x.store.Get(ctx, id)
+	k := requestKept(o.Request, o.Owner)
+	ctx, call := a2asrv.NewCallContext(context.WithoutCancel(ctx), k.params())
+	call.User = k.User.user()
+	st, err := x.store.Get(ctx, o.Task)
 	if err != nil {
 		return err
 	}
-	req := &a2a.SendMessageRequest{Message: lastMessage(st.Task), Config: &a2a.SendMessageConfig{ReturnImmediately: true}}
-	_, err = host.SendMessage(withRecovery(ctx, ticket), req)
+	_, err = host.SendMessage(withRecovery(ctx, ticket, k), k.message(lastMessage(st.Task)))
 	return err
 }
 

@@ -39,24 +39,26 @@ type run struct {
 	ids     artifactIDs
 	span    trace.Span
 
-	published chan struct{}           // closed when the first event is stored
-	publish   func()                  // closes published, once
-	events    chan a2a.Event          // from the user's writes to drive
-	done      chan *Outcome           // what the user's code came to; buffered
-	kept      chan struct{}           // told each time that an event of the run was stored
-	stopped   chan struct{}           // closed when drive takes no more events
-	over      chan struct{}           // closed when the ending has been handed over, or is stored
-	finish    func()                  // closes over, once
-	gone      chan struct{}           // closed when the ending is stored
-	left      func()                  // closes gone, once
-	unpin     func()                  // lets the store forget the task
-	returned  func()                  // tells that the user's code has returned
-	slot      bool                    // it counts as a run; guarded by the registry's lock
-	output    atomic.Int64            // bytes written so far
-	active    atomic.Int64            // when something was written last, as time since started
-	work      *finished.Work          // what the agent's flows have finished
-	lost      losses                  // what the user wrote and cannot be sent
-	cancel    context.CancelCauseFunc // stops the user's code, with the reason
+	published chan struct{}                // closed when the first event is stored
+	publish   func()                       // closes published, once
+	events    chan a2a.Event               // from the user's writes to drive
+	done      chan *Outcome                // what the user's code came to; buffered
+	kept      chan struct{}                // told each time that an event of the run was stored
+	stopped   chan struct{}                // closed when drive takes no more events
+	over      chan struct{}                // closed when the ending has been handed over, or is stored
+	finish    func()                       // closes over, once
+	gone      chan struct{}                // closed when the ending is stored
+	left      func()                       // closes gone, once
+	unpin     func()                       // lets the store forget the task
+	keep      string                       // of the request, with the task; see RequestToKeep
+	giveUp    func(context.Context, error) // stops it without an ending, see agentExecutor.lose
+	returned  func()                       // tells that the user's code has returned
+	slot      bool                         // it counts as a run; guarded by the registry's lock
+	output    atomic.Int64                 // bytes written so far
+	active    atomic.Int64                 // when something was written last, as time since started
+	work      *finished.Work               // what the agent's flows have finished
+	lost      losses                       // what the user wrote and cannot be sent
+	cancel    context.CancelCauseFunc      // stops the user's code, with the reason
 
 	mu      sync.Mutex
 	control stream.Control // of the writer in use
@@ -200,6 +202,10 @@ func (r *run) handle(ctx context.Context, returned chan<- struct{}) {
 	res, err := protect(ctx, r.req, r.code())
 	if ctx.Err() != nil {
 		return // somebody else has the last word
+	}
+	if r.interrupted(err) {
+		r.giveUp(ctx, err)
+		return
 	}
 	res, err = r.fit(r.plainly(res), err)
 	settled := r.settle(ctx, res, err)

@@ -1,6 +1,9 @@
 package executor
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // slots count the runs that [MaxRuns] bounds. A message takes one when it is
 // admitted; the run that it begins takes it over. The registry's lock guards
@@ -50,4 +53,14 @@ func (g *registry) codeReturned(r *run) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.returnSlot(&r.slot)
+}
+
+// freeSlots is how many runs may begin. It takes the lock.
+func (g *registry) freeSlots() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.slots.limit == 0 {
+		return math.MaxInt
+	}
+	return max(0, g.slots.limit-g.slots.taken)
 }

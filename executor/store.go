@@ -2,7 +2,6 @@ package executor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -23,13 +22,16 @@ type watchedStore struct {
 // Create implements taskstore.Store.
 func (s watchedStore) Create(ctx context.Context, task *a2a.Task) (v taskstore.TaskVersion, err error) {
 	defer s.contain(ctx, &err)
-	defer s.exec.find(task.ID).write()()
+	r := s.exec.find(task.ID)
+	defer r.write()()
 	task.Status = told(task.Status)
-	v, err = s.Store.Create(ctx, task)
+	v, err = s.Store.Create(r.withRequest(ctx), task)
 	if err == nil {
 		s.exec.stored(task)
+		return v, nil
 	}
-	return v, err
+	s.exec.unstored(ctx, task.ID, err)
+	return v, away(ctx, err)
 }
 
 // Update implements taskstore.Store. What the host fails by itself is stored
@@ -40,18 +42,20 @@ func (s watchedStore) Update(ctx context.Context, req *taskstore.UpdateRequest) 
 	if r != nil && r.isLost() {
 		return v, fmt.Errorf("%w: %w", taskstore.ErrConcurrentModification, errLeaseLost)
 	}
+	if invented(r, req.Task) {
+		return v, errInvented
+	}
 	defer r.write()()
 	compact(req)
 	s.exec.completeFailure(req.Task)
-	req.Task.Status = told(req.Task.Status)
-	v, err = s.Store.Update(ctx, req)
-	switch {
-	case err == nil:
+	req.Task.Status.State = authState(req.Task.Status)
+	v, err = s.Store.Update(r.withRequest(ctx), req)
+	if err == nil {
 		s.exec.stored(req.Task)
-	case errors.Is(err, taskstore.ErrConcurrentModification):
-		s.exec.overtaken(ctx, req.Task.ID)
+		return v, nil
 	}
-	return v, err
+	s.exec.unstored(ctx, req.Task.ID, err)
+	return v, away(ctx, err)
 }
 
 // Get implements taskstore.Store. It gives the task as it was written; see
@@ -65,7 +69,7 @@ func (s watchedStore) Get(ctx context.Context, id a2a.TaskID) (st *taskstore.Sto
 	if err == nil && st != nil {
 		restore(st.Task)
 	}
-	return st, err
+	return st, away(ctx, err)
 }
 
 // List implements taskstore.Store. It gives the tasks as they were written;
@@ -78,7 +82,7 @@ func (s watchedStore) List(ctx context.Context, req *a2a.ListTasksRequest) (res 
 			restore(t)
 		}
 	}
-	return res, err
+	return res, away(ctx, err)
 }
 
 // write counts a write of the run's task, which ends when the function that it
@@ -95,6 +99,20 @@ func (r *run) write() (end func()) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.writing--
+	}
+}
+
+// withRequest gives the context in which the run's first event is stored: with
+// what is to be kept of the request.
+func (r *run) withRequest(ctx context.Context) context.Context {
+	if r == nil || r.keep == "" {
+		return ctx
+	}
+	select {
+	case <-r.published:
+		return ctx
+	default:
+		return context.WithValue(ctx, requestKey{}, r.keep)
 	}
 }
 

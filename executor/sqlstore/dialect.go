@@ -79,15 +79,19 @@ func isPostgres(dsn string) bool {
 	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
 }
 
-// openPostgres opens one pool for all.
-func openPostgres(dsn string, conns int) (pool *sql.DB, err error) {
-	pool, err = sql.Open("pgx", dsn)
-	if err != nil {
-		return nil, err
+// openPostgres opens one pool for all, and one of a single connection for the
+// heartbeat, which must not wait for a free one.
+func openPostgres(dsn string, conns int) (pool, pulse *sql.DB, err error) {
+	if pool, err = sql.Open("pgx", dsn); err != nil {
+		return nil, nil, err
+	}
+	if pulse, err = sql.Open("pgx", dsn); err != nil {
+		return nil, nil, errors.Join(err, pool.Close())
 	}
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
-	return pool, nil
+	pulse.SetMaxOpenConns(1)
+	return pool, pulse, nil
 }
 
 // openSQLite opens a pool of one connection for writing and one for reading.

@@ -7,7 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -23,6 +23,7 @@ import (
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/executor/sqlstore"
 	"github.com/a2aexec/a2aexec/flow"
 	"github.com/a2aexec/a2aexec/stream"
@@ -223,7 +224,8 @@ type wire struct {
 
 	mu    sync.Mutex
 	cut   bool
-	mute  bool // the next answer of the server does not arrive, and its connection breaks
+	mute  bool          // the next answer of the server does not arrive, and its connection breaks
+	hole  chan struct{} // while it is open nothing arrives, and no connection breaks
 	conns map[net.Conn]bool
 }
 
@@ -262,7 +264,7 @@ func (w *wire) serve() {
 			continue
 		}
 		w.wg.Go(func() {
-			_, _ = io.Copy(to, c)
+			w.ask(to, c)
 			_, _ = to.Close(), c.Close()
 		})
 		w.wg.Go(func() {
@@ -270,6 +272,36 @@ func (w *wire) serve() {
 			_, _ = to.Close(), c.Close()
 		})
 	}
+}
+
+// ask passes on what the client says.
+func (w *wire) ask(to, c net.Conn) {
+	for buf := make([]byte, 1<<16); ; {
+		n, err := c.Read(buf)
+		w.mu.Lock()
+		hole := w.hole
+		w.mu.Unlock()
+		if hole != nil {
+			<-hole
+		}
+		if _, failed := to.Write(buf[:n]); err != nil || failed != nil {
+			return
+		}
+	}
+}
+
+// swallow has nothing arrive until the function that it returns is called.
+func (w *wire) swallow() (mend func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	hole := make(chan struct{})
+	w.hole = hole
+	return sync.OnceFunc(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.hole = nil
+		close(hole)
+	})
 }
 
 // answer passes on what the server says.
@@ -351,6 +383,77 @@ func TestDatabaseGoneAndBack(t *testing.T) {
 	if task.Status.State != a2a.TaskStateCompleted || l.runs() != "map[first:1 second:2 third:1]" || l.effects.Load() != 1 {
 		t.Errorf("the task is %s; the nodes ran %s, the effect %d times", task.Status.State, l.runs(), l.effects.Load())
 	}
+}
+
+// The database is gone for less than a lease as a node ends: its checkpoint cannot
+// be saved, and by the time of the ending the database was back, so that the flow
+// had failed for good.
+func TestDatabaseGoneForHalfALease(t *testing.T) {
+	t.Parallel()
+	w, dsn := wired(t, postgresDSN(t))
+	l, stopped := newLoan(), make(chan bool, 1)
+	p := start(t, dsn, l.agent, executor.Logger(slog.New(telling{slog.DiscardHandler, "the run's lease is lost, it is stopped", stopped})))
+	events, stop := p.stream(t, said("begin"))
+	defer stop()
+	id := next(t, events).TaskInfo().TaskID
+	<-l.began
+	w.set(true)
+	close(l.gate)
+	<-stopped
+	w.set(false)
+	if ev, err, _ := events(); !errors.Is(err, a2a.ErrInternalError) {
+		t.Errorf("the client got %v, %v, want an error", ev, err)
+	}
+	task := p.untilRests(t, id)
+	if task.Status.State != a2a.TaskStateCompleted || l.effects.Load() != 1 {
+		data, _ := errcode.FromTask(task)
+		t.Errorf("the task is %s (%v); the nodes ran %s", task.Status.State, data, l.runs())
+	}
+}
+
+// telling is a log that tells of one line.
+type telling struct {
+	slog.Handler
+	line string
+	told chan<- bool
+}
+
+func (h telling) Enabled(context.Context, slog.Level) bool { return true }
+func (h telling) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == h.line {
+		select {
+		case h.told <- true:
+		default:
+		}
+	}
+	return nil
+}
+
+// A process is cut off from the database without a connection breaking. A message
+// that came then waited for an answer with the worker's lock, the heartbeat waited
+// with it, and the code of a run went on although another process had its task.
+func TestProcessThatIsCutOffStopsItsRuns(t *testing.T) {
+	t.Parallel()
+	w, cut := wired(t, postgresDSN(t))
+	stopped := make(chan error, 10)
+	a := start(t, cut, hanging(stopped), executor.RecoverEvery(0)) // a lease of 3 s
+	events, stop := a.stream(t, said("hang"))
+	defer stop()
+	next(t, events)
+	next(t, events) // the chunk
+	mend := w.swallow()
+	defer mend()
+	var messages sync.WaitGroup
+	defer messages.Wait()
+	for waiting := true; waiting; {
+		messages.Go(func() { _, _ = a.SendMessage(asMe(t.Context()), &a2a.SendMessageRequest{Message: said("hello")}) })
+		select {
+		case cause := <-stopped:
+			waiting = cause == nil
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	mend()
 }
 
 // The database is gone for a moment while a run works: the run does not notice.

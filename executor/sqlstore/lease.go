@@ -11,16 +11,46 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/a2aexec/a2aexec/executor"
 )
 
 // worker is what this process is called in the database. It is in the table of
 // workers for the time of a lease, over and over; once it was not, it is dead,
 // its tasks are anybody's, and this process goes on under another name.
 type worker struct {
-	mu    sync.Mutex
+	turn  chan struct{} // whoever has put something in may tell the database
+	mu    sync.Mutex    // guards the others, and is never held for long
 	name  string
 	until time.Time // when it is dead for certain, unless renewed
 }
+
+func newWorker() *worker { return &worker{turn: make(chan struct{}, 1)} }
+
+// known gives the worker's name and how long it is alive.
+func (w *worker) known() (name string, left time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.name, time.Until(w.until)
+}
+
+func (w *worker) set(name string, until time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.name, w.until = name, until
+}
+
+// take waits for the turn to tell the database, unless ctx is done before.
+func (w *worker) take(ctx context.Context) error {
+	select {
+	case w.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (w *worker) giveBack() { <-w.turn }
 
 // LeaseTime is how long a lease holds that is not renewed, see [Lease].
 func (s *Tasks) LeaseTime() time.Duration { return s.db.lease }
@@ -30,47 +60,57 @@ func (s *Tasks) LeaseTime() time.Duration { return s.db.lease }
 func (d *DB) alive(ctx context.Context) (string, error) { return d.beat(ctx, d.lease/2) }
 
 // beat renews the lease of the worker that this process is if it has less left
-// than that, and gives its name.
-func (d *DB) beat(ctx context.Context, left time.Duration) (string, error) {
-	w := &d.self
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	now := time.Now()
-	if w.name != "" && w.until.Sub(now) >= left {
-		return w.name, nil
+// than that, and gives its name. A database that does not answer is given a third
+// of a lease: a heartbeat must not wait behind somebody who waits for longer.
+func (d *DB) beat(ctx context.Context, least time.Duration) (string, error) {
+	if name, left := d.self.known(); name != "" && left >= least {
+		return name, nil
 	}
-	if w.name != "" && w.until.After(now) {
-		n, err := d.do(ctx, `UPDATE {p}workers SET leased_until = {now} + ? WHERE worker = ?`, d.lease.Milliseconds(), w.name)
+	ctx, cancel := context.WithTimeoutCause(urgently(ctx), d.lease/3, errSilent)
+	defer cancel()
+	if err := d.self.take(ctx); err != nil {
+		return "", fmt.Errorf("renew lease: %w", err)
+	}
+	defer d.self.giveBack()
+	name, left := d.self.known()
+	if name != "" && left >= least {
+		return name, nil
+	}
+	now := time.Now()
+	if name != "" && left > 0 {
+		n, err := d.do(ctx, `UPDATE {p}workers SET leased_until = {now} + ? WHERE worker = ?`, d.lease.Milliseconds(), name)
 		if err != nil {
 			return "", fmt.Errorf("renew lease: %w", err)
 		}
 		if n > 0 {
-			w.until = now.Add(d.lease)
-			return w.name, nil
+			d.self.set(name, now.Add(d.lease))
+			return name, nil
 		}
 	}
-	name := rand.Text()
+	name = rand.Text()
 	_, err := d.do(ctx, `INSERT INTO {p}workers (worker, leased_until) VALUES (?, {now} + ?) ON CONFLICT (worker) DO NOTHING`,
 		name, d.lease.Milliseconds())
 	if err != nil {
 		return "", fmt.Errorf("begin lease: %w", err)
 	}
-	w.name, w.until = name, now.Add(d.lease)
+	d.self.set(name, now.Add(d.lease))
 	return name, nil
 }
 
 // resign gives back all leases of this process.
 func (d *DB) resign() error {
-	w := &d.self
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.name == "" {
+	ctx, cancel := context.WithTimeoutCause(context.Background(), d.lease, errSilent)
+	defer cancel()
+	if err := d.self.take(ctx); err != nil {
+		return err
+	}
+	defer d.self.giveBack()
+	name, _ := d.self.known()
+	if name == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), d.lease)
-	defer cancel()
-	_, err := d.do(ctx, `DELETE FROM {p}workers WHERE worker = ?`, w.name)
-	w.name = ""
+	_, err := d.do(ctx, `DELETE FROM {p}workers WHERE worker = ?`, name)
+	d.self.set("", time.Time{})
 	return err
 }
 
@@ -83,31 +123,35 @@ func (d *DB) bury(ctx context.Context) error {
 
 // taken is a task whose lease may be taken, as it was read.
 type taken struct {
-	id      a2a.TaskID
-	owner   string
+	executor.Orphan
 	version int64
 }
+
+const takenColumns = `id, owner, request, version`
 
 // dead is the condition that nobody alive has the lease of a task.
 const dead = `NOT EXISTS (SELECT 1 FROM {p}workers w WHERE w.worker = {p}tasks.worker)`
 
-func scanTaken(r *sql.Rows) (t taken, err error) { return t, r.Scan(&t.id, &t.owner, &t.version) }
+func scanTaken(r *sql.Rows) (t taken, err error) {
+	return t, r.Scan(&t.Task, &t.Owner, &t.Request, &t.version)
+}
 
 // take takes the lease of a task, unless it has changed since it was read. What
 // others have read of it they cannot write from then on.
 func (d *DB) take(ctx context.Context, t taken, me string) (bool, error) {
 	n, again, err := d.exec(ctx, `UPDATE {p}tasks SET worker = ?, version = version + 1 WHERE id = ? AND version = ?`,
-		me, string(t.id), t.version)
+		me, string(t.Task), t.version)
 	if err != nil || n > 0 || !again {
 		return n > 0, err
 	}
-	rows, err := d.query(ctx, `SELECT 1 FROM {p}tasks WHERE id = ? AND worker = ? AND version = ?`, string(t.id), me, t.version+1)
+	rows, err := d.query(ctx, `SELECT 1 FROM {p}tasks WHERE id = ? AND worker = ? AND version = ?`, string(t.Task), me, t.version+1)
 	var yes int
 	return one(rows, err, &yes)
 }
 
 // Acquire takes the lease of a task of the caller's, and reports false when
-// another process has it. There is nothing to take of a task that does not exist
+// another process has it, or the task is at work: a run whose process died is for
+// Orphans. There is nothing to take of a task that does not exist
 // or is not the caller's. What another process has read of the task it cannot write from then on.
 func (s *Tasks) Acquire(ctx context.Context, id a2a.TaskID) (bool, error) {
 	ok, err := s.acquire(ctx, id)
@@ -129,8 +173,8 @@ func (s *Tasks) acquire(ctx context.Context, id a2a.TaskID) (bool, error) {
 	if err := s.db.bury(ctx); err != nil {
 		return false, err
 	}
-	rows, err := s.db.query(ctx, `SELECT id, owner, version FROM {p}tasks WHERE id = ? AND owner = ?
-		AND (worker = ? OR `+dead+`)`, string(id), owner, me)
+	rows, err := s.db.query(ctx, `SELECT `+takenColumns+` FROM {p}tasks WHERE id = ? AND owner = ?
+		AND state NOT IN `+atWork+` AND (worker = ? OR `+dead+`)`, string(id), owner, me)
 	found, err := all(rows, err, scanTaken)
 	if err != nil {
 		return false, err
@@ -144,9 +188,7 @@ func (s *Tasks) acquire(ctx context.Context, id a2a.TaskID) (bool, error) {
 
 // Release gives back the lease of a task. One that is not this process's is no error.
 func (s *Tasks) Release(ctx context.Context, id a2a.TaskID) error {
-	s.db.self.mu.Lock()
-	me := s.db.self.name
-	s.db.self.mu.Unlock()
+	me, _ := s.db.self.known()
 	if me == "" || unstorable(string(id)) {
 		return nil
 	}
@@ -160,6 +202,7 @@ const batch = 500
 // Renew renews the leases of tasks that this process works on, and gives those
 // that it has lost: to a process that took them over, or because the task was ended elsewhere.
 func (s *Tasks) Renew(ctx context.Context, ids []a2a.TaskID) (lost []a2a.TaskID, err error) {
+	ctx = urgently(ctx)
 	me, err := s.db.beat(ctx, s.db.lease)
 	if err != nil {
 		return nil, err
@@ -190,18 +233,34 @@ func (s *Tasks) Renew(ctx context.Context, ids []a2a.TaskID) (lost []a2a.TaskID,
 
 func scanID(r *sql.Rows) (id a2a.TaskID, err error) { return id, r.Scan(&id) }
 
+// atWork are the states of a task that a run works on.
+const atWork = `('TASK_STATE_WORKING', 'TASK_STATE_SUBMITTED', '')`
+
 // Orphans takes the leases of tasks that are at work but that no process works
-// on, at most that many, and gives their owners. What a process that is not dead after all
+// on, at most that many. What a process that is not dead after all
 // has read of them it cannot write from then on.
-func (s *Tasks) Orphans(ctx context.Context, most int) (map[a2a.TaskID]string, error) {
-	owners, err := s.orphans(ctx, most)
+func (s *Tasks) Orphans(ctx context.Context, most int) ([]executor.Orphan, error) {
+	found, err := s.takeSome(ctx, `state IN `+atWork+` AND `+dead+` ORDER BY state, updated_at LIMIT ?`, most)
 	if err != nil {
 		err = fmt.Errorf("find orphans: %w", err)
 	}
-	return owners, err
+	return found, err
 }
 
-func (s *Tasks) orphans(ctx context.Context, most int) (map[a2a.TaskID]string, error) {
+// Overdue takes the leases of tasks that have been parked for that long, by the
+// database's clock, and that no process holds, at most that many.
+func (s *Tasks) Overdue(ctx context.Context, parkedFor time.Duration, most int) ([]executor.Orphan, error) {
+	found, err := s.takeSome(ctx, `parked_at > 0 AND parked_at <= {now} - ? AND `+dead+` ORDER BY parked_at LIMIT ?`,
+		parkedFor.Milliseconds(), most)
+	if err != nil {
+		err = fmt.Errorf("find overdue tasks: %w", err)
+	}
+	return found, err
+}
+
+// takeSome takes the leases of the tasks that a condition is true of. Those that
+// were taken are the caller's even where it fails.
+func (s *Tasks) takeSome(ctx context.Context, cond string, args ...any) ([]executor.Orphan, error) {
 	me, err := s.db.alive(ctx)
 	if err != nil {
 		return nil, err
@@ -209,19 +268,17 @@ func (s *Tasks) orphans(ctx context.Context, most int) (map[a2a.TaskID]string, e
 	if err := s.db.bury(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := s.db.query(ctx, `SELECT id, owner, version FROM {p}tasks
-		WHERE state IN ('TASK_STATE_WORKING', 'TASK_STATE_SUBMITTED', '') AND `+dead+`
-		ORDER BY state, updated_at LIMIT ?`, most)
+	rows, err := s.db.query(ctx, `SELECT `+takenColumns+` FROM {p}tasks WHERE `+cond, args...)
 	found, err := all(rows, err, scanTaken)
-	owners := map[a2a.TaskID]string{}
+	var mine []executor.Orphan
 	for _, t := range found {
-		mine, err := s.db.take(ctx, t, me)
+		ok, err := s.db.take(ctx, t, me)
 		if err != nil {
-			return owners, err // what was taken is the caller's
+			return mine, err
 		}
-		if mine {
-			owners[t.id] = t.owner
+		if ok {
+			mine = append(mine, t.Orphan)
 		}
 	}
-	return owners, err
+	return mine, err
 }

@@ -20,9 +20,9 @@ const (
 // List implements taskstore.Store. The task whose status changed last comes first.
 // A page token stands for a place in that order: a task that is not updated
 // meanwhile is on one page, whatever is created, updated or removed between two. The
-// errors are those of the host's store in memory: a2a.ErrUnauthenticated for an
-// anonymous caller, a2a.ErrInvalidRequest for a page size, a2a.ErrParseError for
-// a page token.
+// errors are those of the host's store in memory: a2a.ErrUnauthenticated where the
+// [Authenticator] fails, a2a.ErrInvalidRequest for a page size, a2a.ErrParseError for
+// a page token. Other than there, anonymous callers have a list: of their tasks.
 func (s *Tasks) List(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
 	res, err := s.list(ctx, req)
 	if err != nil {
@@ -33,7 +33,7 @@ func (s *Tasks) List(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListT
 
 func (s *Tasks) list(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
 	owner, err := s.db.owner(ctx)
-	if owner == "" || err != nil {
+	if err != nil {
 		return nil, a2a.ErrUnauthenticated
 	}
 	size := req.PageSize
@@ -120,9 +120,9 @@ func filterOf(owner string, req *a2a.ListTasksRequest, byTime bool) *filter {
 	at := req.StatusTimestampAfter
 	switch {
 	case at != nil && byTime && len(f.conds) == 1:
-		f.where("status_at >= ?", at.UnixNano())
+		f.where("status_at >= ?", nanos(*at))
 	case at != nil:
-		f.where("{no index}status_at >= ?", at.UnixNano())
+		f.where("{no index}status_at >= ?", nanos(*at))
 	}
 	return f
 }

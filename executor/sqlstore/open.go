@@ -14,9 +14,11 @@ type DB struct {
 	config
 	dialect     dialect
 	write, read *sql.DB
-	texts       sync.Map // statements as written → as the database wants them
-	prepared    sync.Map // of SQLite: statements by pool
-	self        worker
+	pulse       *sql.DB       // for what is urgent, see urgently
+	queue       chan struct{} // of SQLite: whoever writes has put something in
+	texts       sync.Map      // statements as written → as the database wants them
+	prepared    sync.Map      // of SQLite: statements by pool
+	self        *worker
 	stopPurge   func()
 }
 
@@ -36,14 +38,15 @@ func Open(ctx context.Context, dsn string, opts ...Option) (*DB, error) {
 }
 
 func open(ctx context.Context, dsn string, c config, steps [][]string) (d *DB, err error) {
-	d = &DB{config: c, stopPurge: func() {}}
+	d = &DB{config: c, self: newWorker(), stopPurge: func() {}}
 	if isPostgres(dsn) {
 		d.dialect = pgDialect.named(c.prefix)
-		d.write, err = openPostgres(dsn, c.conns)
+		d.write, d.pulse, err = openPostgres(dsn, c.conns)
 		d.read = d.write
 	} else {
 		d.dialect = sqliteDialect.named(c.prefix)
 		d.write, d.read, err = openSQLite(ctx, dsn, c.conns)
+		d.pulse, d.queue = d.write, make(chan struct{}, 1)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
@@ -64,10 +67,36 @@ func (d *DB) Close() error {
 
 func (d *DB) close() error {
 	err := d.write.Close()
-	if d.read != d.write {
-		err = errors.Join(err, d.read.Close())
+	for _, pool := range []*sql.DB{d.read, d.pulse} {
+		if pool != d.write {
+			err = errors.Join(err, pool.Close())
+		}
 	}
 	return err
+}
+
+type urgentKey struct{}
+
+// urgently marks what must not wait behind everything else that the process wants
+// of the database: its heartbeat.
+func urgently(ctx context.Context) context.Context {
+	return context.WithValue(ctx, urgentKey{}, true)
+}
+
+func isUrgent(ctx context.Context) bool { return ctx.Value(urgentKey{}) != nil }
+
+// enqueue waits until nothing else is written to SQLite, which has one writer, and
+// only what is urgent goes past. The caller calls leave when it has written.
+func (d *DB) enqueue(ctx context.Context) (leave func(), err error) {
+	if d.queue == nil || isUrgent(ctx) {
+		return func() {}, nil
+	}
+	select {
+	case d.queue <- struct{}{}:
+		return func() { <-d.queue }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // Tasks is the server's task store, for executor.TaskStore.
@@ -113,7 +142,7 @@ func (d *DB) exec(ctx context.Context, text string, args ...any) (n int64, again
 		n, err = res.RowsAffected()
 		return err
 	})
-	return n, again, err
+	return n, again, d.told(ctx, err)
 }
 
 // do is exec for a statement whose second time changes nothing.
@@ -124,8 +153,13 @@ func (d *DB) do(ctx context.Context, text string, args ...any) (n int64, err err
 
 func (d *DB) run(ctx context.Context, text string, args []any) (sql.Result, error) {
 	if d.dialect.numbered {
-		return d.write.ExecContext(ctx, text, args...)
+		return d.poolFor(ctx, d.write).ExecContext(ctx, text, args...)
 	}
+	leave, err := d.enqueue(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	s, err := d.prepare(ctx, d.write, text)
 	if err != nil {
 		return nil, err
@@ -136,15 +170,25 @@ func (d *DB) run(ctx context.Context, text string, args []any) (sql.Result, erro
 // query runs a statement that reads.
 func (d *DB) query(ctx context.Context, text string, args ...any) (rows *sql.Rows, err error) {
 	_, err = d.insist(ctx, func() (err error) {
-		rows, err = d.rows(ctx, d.read, text, args) //nolint:rowserrcheck,sqlclosecheck // by who reads them
+		rows, err = d.rows(ctx, d.poolFor(ctx, d.read), text, args) //nolint:rowserrcheck,sqlclosecheck // by who reads them
 		return err
 	})
-	return rows, err
+	return rows, d.told(ctx, err)
+}
+
+// poolFor is the pool for a statement, or that for what is urgent; SQLite can be
+// read at any time.
+func (d *DB) poolFor(ctx context.Context, pool *sql.DB) *sql.DB {
+	if d.dialect.numbered && isUrgent(ctx) {
+		return d.pulse
+	}
+	return pool
 }
 
 // change runs a statement that changes rows and gives them.
 func (d *DB) change(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
-	return d.rows(ctx, d.write, text, args)
+	rows, err := d.rows(ctx, d.write, text, args)
+	return rows, d.told(ctx, err)
 }
 
 func (d *DB) rows(ctx context.Context, pool *sql.DB, text string, args []any) (*sql.Rows, error) {
@@ -193,6 +237,11 @@ func all[T any](rows *sql.Rows, err error, scan func(*sql.Rows) (T, error)) ([]T
 
 // inTx runs f in a transaction.
 func (d *DB) inTx(ctx context.Context, f func(*sql.Tx) error) error {
+	leave, err := d.enqueue(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	tx, err := d.write.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -202,3 +202,41 @@ func TestFileNamesMayBeOdd(t *testing.T) {
 }
 
 func owned(ctx context.Context) context.Context { return call(ctx, "me") }
+
+// Tasks that were parked before parked_at was kept have been since they were
+// last updated.
+func TestMigrationKeepsWhenTasksWereParked(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			dsn, opts := kind.empty(t)
+			c := mustConfig(t, opts...)
+			old, err := open(t.Context(), dsn, c, migrations[:1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for state, age := range map[a2a.TaskState]time.Duration{
+				a2a.TaskStateInputRequired: 2 * time.Hour, a2a.TaskStateAuthRequired: time.Minute, a2a.TaskStateCompleted: 2 * time.Hour,
+			} {
+				_, err := old.do(t.Context(), `INSERT INTO {p}tasks (id, owner, context_id, state, status_at, updated_at, version, worker, body)
+					VALUES (?, 'me', 'c', ?, 0, ?, 1, '', '{}')`, string(state), string(state), time.Now().Add(-age).UnixNano())
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := old.Close(); err != nil {
+				t.Fatal(err)
+			}
+			db, err := open(t.Context(), dsn, c, migrations)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = db.Close() }()
+			found, err := db.Tasks().Overdue(t.Context(), time.Hour, 10)
+			if err != nil || len(found) != 1 || found[0].Task != a2a.TaskID(a2a.TaskStateInputRequired) {
+				t.Errorf("got the overdue tasks %v, %v", found, err)
+			}
+		})
+	}
+}

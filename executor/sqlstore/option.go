@@ -61,7 +61,8 @@ func newConfig(opts []Option) (config, error) {
 
 // Authenticator tells whose tasks a call is about: one user's are not there for
 // others. Default: the user of the host's call context, as with the host's
-// store in memory; a recovered run has nothing but that.
+// store in memory. Of a recovered run it has the user with the attributes that were kept
+// (executor.RequestToKeep); of a task that has been parked for too long nothing but its own last answer, as the user's name.
 func Authenticator(f taskstore.Authenticator) Option {
 	return Option{"Authenticator", func(c *config) error {
 		if f == nil {

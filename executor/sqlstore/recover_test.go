@@ -58,6 +58,12 @@ func start(t *testing.T, dsn string, a func(*sqlstore.DB) *agent.Agent, opts ...
 // declareDead makes every process one of which nothing was heard for too long.
 func declareDead(t *testing.T, dsn string) {
 	t.Helper()
+	meddle(t, dsn, "DELETE FROM a2a_workers")
+}
+
+// raw opens a database past the package.
+func raw(t *testing.T, dsn string) *sql.DB {
+	t.Helper()
 	driver := "sqlite"
 	if strings.HasPrefix(dsn, "postgres") {
 		driver = "pgx"
@@ -68,10 +74,27 @@ func declareDead(t *testing.T, dsn string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return db
+}
+
+func meddle(t *testing.T, dsn, statement string) {
+	t.Helper()
+	db := raw(t, dsn)
 	defer func() { _ = db.Close() }()
-	if _, err := db.ExecContext(t.Context(), "DELETE FROM a2a_workers"); err != nil {
+	if _, err := db.ExecContext(t.Context(), statement); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// column gives the only value of a query.
+func column(t *testing.T, dsn, query string) (text string) {
+	t.Helper()
+	db := raw(t, dsn)
+	defer func() { _ = db.Close() }()
+	if err := db.QueryRowContext(t.Context(), query).Scan(&text); err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 func (p *process) stream(t *testing.T, m *a2a.Message) (next func() (a2a.Event, error, bool), stop func()) {

@@ -5,9 +5,10 @@ package sqlstore
 // the dialect's types and the prefix of names.
 //
 // The times status_at, updated_at and saved_at are nanoseconds of the writers'
-// clocks, since 1970; the leases' are milliseconds of the database's. Rows hold
+// clocks, since 1970; the leases' and parked_at are milliseconds of the database's. Rows hold
 // the worker that has the lease of the task; a worker that is not in workers is
-// dead.
+// dead. The request is that of the run that works on the task, "" when none does;
+// parked_at is 0 unless the task waits for an answer.
 var migrations = [][]string{
 	{
 		`CREATE TABLE {p}tasks (
@@ -43,5 +44,11 @@ var migrations = [][]string{
 			data {blob} NOT NULL
 		)`,
 		`CREATE INDEX {p}flows_purge ON {p}flows (saved_at)`,
+	},
+	{
+		`ALTER TABLE {p}tasks ADD COLUMN request {text} NOT NULL DEFAULT ''`,
+		`ALTER TABLE {p}tasks ADD COLUMN parked_at {int} NOT NULL DEFAULT 0`,
+		`UPDATE {p}tasks SET parked_at = updated_at / 1000000 WHERE state IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`,
+		`CREATE INDEX {p}tasks_parked ON {p}tasks (parked_at) WHERE parked_at > 0`,
 	},
 }

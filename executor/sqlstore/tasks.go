@@ -8,12 +8,14 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+
+	"github.com/a2aexec/a2aexec/executor"
 )
 
-// Tasks is a taskstore.Store. Get it from [DB.Tasks].
+// Tasks is an executor.LeaseStore. Get it from [DB.Tasks].
 type Tasks struct{ db *DB }
 
-var _ taskstore.Store = (*Tasks)(nil)
+var _ executor.LeaseStore = (*Tasks)(nil)
 
 // row is a task's columns.
 type row struct {
@@ -48,7 +50,7 @@ func (d *DB) rowOf(t *a2a.Task) (row, error) {
 	}
 	r := row{state: string(t.Status.State), statusAt: noTime, body: body}
 	if at := t.Status.Timestamp; at != nil {
-		r.statusAt = at.UnixNano()
+		r.statusAt = nanos(*at)
 	}
 	return r, d.checkSize("task", len(body))
 }
@@ -91,10 +93,14 @@ func (s *Tasks) create(ctx context.Context, t *a2a.Task) error {
 			return err
 		}
 	}
+	request, _ := executor.RequestToKeep(ctx)
+	if err := s.db.checkSize("request", len(request)); err != nil {
+		return err
+	}
 	n, again, err := s.db.exec(ctx, `INSERT INTO {p}tasks
-		(id, owner, context_id, state, status_at, updated_at, version, worker, body)
-		VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?) ON CONFLICT (id) DO NOTHING`,
-		string(t.ID), owner, t.ContextID, r.state, r.statusAt, nanos(s.db.now()), worker, r.body)
+		(id, owner, context_id, state, status_at, updated_at, version, worker, body, request, parked_at)
+		VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, {now} * ?) ON CONFLICT (id) DO NOTHING`,
+		string(t.ID), owner, t.ContextID, r.state, r.statusAt, nanos(s.db.now()), worker, r.body, request, flag(parked(t.Status.State)))
 	switch {
 	case err != nil || n > 0:
 		return err
@@ -141,8 +147,17 @@ func (s *Tasks) update(ctx context.Context, req *taskstore.UpdateRequest) (tasks
 	if err != nil {
 		return 0, err
 	}
+	rests := restsAfter(req)
+	request, given := executor.RequestToKeep(ctx)
+	if rests {
+		request, given = "", true
+	}
+	if err := s.db.checkSize("request", len(request)); err != nil {
+		return 0, err
+	}
 	args := []any{
-		t.ContextID, r.state, r.statusAt, r.sameStatus(), nanos(s.db.now()), r.body, flag(restsAfter(req)), string(t.ID), owner,
+		t.ContextID, r.state, r.statusAt, r.sameStatus(), nanos(s.db.now()), r.body, flag(rests), flag(given), request,
+		flag(parked(t.Status.State)) * (1 + flag(!rests)), string(t.ID), owner,
 	}
 	if req.PrevVersion == taskstore.TaskVersionMissing {
 		return s.overwrite(ctx, args)
@@ -163,10 +178,14 @@ func (s *Tasks) update(ctx context.Context, req *taskstore.UpdateRequest) (tasks
 	return 0, taskstore.ErrConcurrentModification
 }
 
-// updateTask leaves the task where it is in lists when its status is the same.
+// updateTask updates a task. It leaves the task where it is in lists when its status is the same. Whether the lease ends, whether the request is
+// another, and whether the task is parked (1), or was and has got a message (2), are flags.
 const updateTask = `UPDATE {p}tasks SET context_id = ?, state = ?, status_at = ?,
 	updated_at = CASE WHEN status_at = CAST(? AS {int}) THEN updated_at ELSE ? END, body = ?, version = version + 1,
-	worker = CASE WHEN CAST(? AS INTEGER) = 1 THEN '' ELSE worker END WHERE id = ? AND owner = ?`
+	worker = CASE WHEN CAST(? AS INTEGER) = 1 THEN '' ELSE worker END,
+	request = CASE WHEN CAST(? AS INTEGER) = 1 THEN ? ELSE request END,
+	parked_at = CASE CAST(? AS INTEGER) WHEN 1 THEN {now} WHEN 2 THEN parked_at ELSE 0 END
+	WHERE id = ? AND owner = ?`
 
 // overwrite updates whichever version there is.
 func (s *Tasks) overwrite(ctx context.Context, args []any) (v taskstore.TaskVersion, err error) {
@@ -242,5 +261,19 @@ func (s *Tasks) task(body string) (*a2a.Task, error) {
 	return t, nil
 }
 
+// The times that are told apart: those whose nanoseconds since 1970 an int64 holds.
+var (
+	firstTime = time.Unix(0, math.MinInt64)
+	lastTime  = time.Unix(0, noTime-1)
+)
+
 // nanos is a time as it is stored.
-func nanos(t time.Time) int64 { return t.UnixNano() }
+func nanos(t time.Time) int64 {
+	switch {
+	case t.Before(firstTime):
+		return math.MinInt64
+	case t.After(lastTime):
+		return noTime - 1
+	}
+	return t.UnixNano()
+}

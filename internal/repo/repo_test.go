@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"agent/tool/openaimodel":    {"errcode", "agent/tool"},
 	"agent/tool/anthropicmodel": {"errcode", "agent/tool"},
 	"executor/storetest":        {},
-	"executor/sqlstore":         {"flow"},
+	"executor/sqlstore":         {"errcode", "flow", "executor"}, // executor: LeaseStore
 }
 
 // convertsA2A are the files outside of executor that may name the protocol's
