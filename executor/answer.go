@@ -288,7 +288,6 @@ func (a *answer) amend(b []byte) []byte {
 	if a.x.card != nil {
 		return a.oldCard(b)
 	}
-	b = threeDigits(b)
 	if a.rpc {
 		b = a.restoreID(b)
 		if a.op != nil && a.op.name == opDeletePush && !bytes.Contains(b, []byte(`"result"`)) {

@@ -89,7 +89,7 @@ func (s *httpSender) send(ctx context.Context, to *a2a.PushConfig, body any, med
 	if err != nil {
 		return fmt.Errorf("encode notification: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.URL, bytes.NewReader(threeDigits(raw)))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.URL, bytes.NewReader(raw))
 	if err != nil {
 		return fmt.Errorf("make notification: %w", err)
 	}
