@@ -113,17 +113,14 @@ func (p *plainly) value(at string, v any) any {
 
 func validText(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
 
-// The bounds of what is taken as it is: as deep as Go decodes JSON, and more
-// values than a request of reasonable size can have.
-const (
-	maxNesting = 10_000
-	maxValues  = 1 << 24
-)
+// maxValues bounds what is taken as it is: more than a request of reasonable size
+// can have.
+const maxValues = 1 << 24
 
 // isPlain reports whether v is what decoding JSON gives. The bounds are for
 // values that contain themselves.
 func isPlain(v any, depth int, budget *int) bool {
-	if *budget--; *budget < 0 || depth > maxNesting {
+	if *budget--; *budget < 0 || depth > plain.MaxDepth {
 		return false
 	}
 	switch v := v.(type) {

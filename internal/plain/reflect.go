@@ -131,7 +131,7 @@ func mapKey(k reflect.Value) (name string, err error) {
 // structPieces adds the fields of a struct to out. Fields of the struct itself win over those
 // of embedded structs, as in encoding/json.
 func (w *walker) structPieces(rv reflect.Value, out map[string]any, depth int) {
-	if depth > maxDepth {
+	if depth > MaxDepth {
 		return
 	}
 	var embedded []reflect.Value

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/a2aexec/a2aexec/internal/plain"
 )
 
 func text(c *checker, v any) {
@@ -123,8 +125,15 @@ func oneOf(values ...string) Rule {
 
 func anything(*checker, any) {}
 
-// Free takes any JSON, as long as its numbers are some.
-func Free(c *checker, v any) {
+// Free takes any JSON, as long as its numbers are some, and it is not nested
+// deeper than every client can read when it comes back in a task's history.
+func Free(c *checker, v any) { c.free(v, 0) }
+
+func (c *checker) free(v any, depth int) {
+	if depth > plain.MaxDepth {
+		c.fail("nested deeper than %d levels", plain.MaxDepth)
+		return
+	}
 	switch v := v.(type) {
 	case json.Number:
 		if f, err := strconv.ParseFloat(string(v), 64); err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
@@ -132,13 +141,19 @@ func Free(c *checker, v any) {
 		}
 	case []any:
 		for i, e := range v {
-			c.in(strconv.Itoa(i), Free, e)
+			c.below(strconv.Itoa(i), e, depth)
 		}
 	case map[string]any:
 		for _, k := range sortedKeys(v) {
-			c.in(k, Free, v[k])
+			c.below(k, v[k], depth)
 		}
 	}
+}
+
+func (c *checker) below(name string, v any, depth int) {
+	c.path = append(c.path, name)
+	c.free(v, depth+1)
+	c.path = c.path[:len(c.path)-1]
 }
 
 // freeObject is an object of the client's own.
