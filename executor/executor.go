@@ -64,6 +64,7 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 			x.end(r)
 			return
 		}
+		x.awaitJoined(runCtx, r.task.ID)
 		o := r.drive(ctx, runCtx, func(ev a2a.Event) bool { return yield(ev, nil) })
 		x.abandonLease(ctx, r)
 		x.leave(r)
@@ -177,7 +178,7 @@ const leastRelease = time.Second
 func (x *agentExecutor) stored(t *a2a.Task) {
 	r := x.find(t.ID)
 	if r != nil || t.Status.State.Terminal() {
-		x.moved(t.ID)
+		x.moved(t.ID, r != nil)
 	}
 	if t.Status.State.Terminal() {
 		x.stopTimer(t.ID)

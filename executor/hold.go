@@ -22,10 +22,10 @@ func (x *agentExecutor) hold(r *run, t *ticket) {
 }
 
 // watch is registry.watch, and holds the task.
-func (x *agentExecutor) watch(id a2a.TaskID) (woken <-chan struct{}, stop func()) {
+func (x *agentExecutor) watch(id a2a.TaskID) (w *watcher, stop func()) {
 	unpin := x.memory.pin(id)
-	woken, stopWatching := x.registry.watch(id)
-	return woken, func() {
+	w, stopWatching := x.registry.watch(id)
+	return w, func() {
 		stopWatching()
 		unpin()
 	}

@@ -1,7 +1,9 @@
 package executor
 
 import (
+	"context"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,27 +15,28 @@ import (
 type registry struct {
 	mu       sync.Mutex
 	byTask   map[a2a.TaskID]*run
-	admitted int                                   // messages admitted whose run has not begun
-	awaited  map[a2a.TaskID]bool                   // those of them that are for a task
-	running  map[*run]bool                         // begun, and their hooks not done
-	draining bool                                  // no new message is admitted
-	closed   bool                                  // a run that begins all the same is ended at once
-	idle     chan struct{}                         // closed when draining and nothing is left
-	down     chan struct{}                         // closed when nothing begins any more
-	watchers map[a2a.TaskID]map[chan struct{}]bool // who waits for a task to move on
-	timers   map[a2a.TaskID]*time.Timer            // of parked tasks
-	pending  map[*time.Timer]bool                  // of what is to be done later
-	jobs     int                                   // what was to be done later and is being done
-	debts    map[a2a.TaskID]bool                   // leases that are yet to be given back
-	onBusy   func(idle <-chan struct{})            // called when something begins to run; may be nil
-	quiet    chan struct{}                         // closed when nothing runs any more; nil when nothing does
+	admitted int                              // messages admitted whose run has not begun
+	awaited  map[a2a.TaskID]bool              // those of them that are for a task
+	running  map[*run]bool                    // begun, and their hooks not done
+	draining bool                             // no new message is admitted
+	closed   bool                             // a run that begins all the same is ended at once
+	idle     chan struct{}                    // closed when draining and nothing is left
+	down     chan struct{}                    // closed when nothing begins any more
+	watchers map[a2a.TaskID]map[*watcher]bool // who waits for a task to move on
+	joining  map[a2a.TaskID][]*watcher        // who was woken, and is about to follow the run
+	timers   map[a2a.TaskID]*time.Timer       // of parked tasks
+	pending  map[*time.Timer]bool             // of what is to be done later
+	jobs     int                              // what was to be done later and is being done
+	debts    map[a2a.TaskID]bool              // leases that are yet to be given back
+	onBusy   func(idle <-chan struct{})       // called when something begins to run; may be nil
+	quiet    chan struct{}                    // closed when nothing runs any more; nil when nothing does
 	slots    slots
 }
 
 func newRegistry() *registry {
 	return &registry{
 		byTask: map[a2a.TaskID]*run{}, awaited: map[a2a.TaskID]bool{}, running: map[*run]bool{}, idle: make(chan struct{}), down: make(chan struct{}),
-		watchers: map[a2a.TaskID]map[chan struct{}]bool{}, timers: map[a2a.TaskID]*time.Timer{},
+		watchers: map[a2a.TaskID]map[*watcher]bool{}, joining: map[a2a.TaskID][]*watcher{}, timers: map[a2a.TaskID]*time.Timer{},
 		pending: map[*time.Timer]bool{}, debts: map[a2a.TaskID]bool{},
 	}
 }
@@ -159,34 +162,73 @@ func (g *registry) end(r *run) {
 	g.checkIdle()
 }
 
-// watch gives a channel that is closed when the task's next run is stored at
-// work, or the task ends without one. The caller calls stop when it waits no longer.
-func (g *registry) watch(id a2a.TaskID) (woken <-chan struct{}, stop func()) {
+// watcher waits for a task to move on, to follow its next run.
+type watcher struct {
+	woken  chan struct{} // closed when the run is stored at work, or the task ends without one
+	joined chan struct{} // closed when it follows the run, or waits no longer
+	join   func()        // closes joined, once
+}
+
+// watch makes a watcher of a task. The caller calls stop when it waits no longer.
+func (g *registry) watch(id a2a.TaskID) (w *watcher, stop func()) {
+	w = &watcher{woken: make(chan struct{}), joined: make(chan struct{})}
+	w.join = sync.OnceFunc(func() { close(w.joined) })
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	ch := make(chan struct{})
 	if g.watchers[id] == nil {
-		g.watchers[id] = map[chan struct{}]bool{}
+		g.watchers[id] = map[*watcher]bool{}
 	}
-	g.watchers[id][ch] = true
-	return ch, func() {
+	g.watchers[id][w] = true
+	return w, func() {
+		w.join()
 		g.mu.Lock()
 		defer g.mu.Unlock()
-		delete(g.watchers[id], ch)
+		delete(g.watchers[id], w)
 		if len(g.watchers[id]) == 0 {
 			delete(g.watchers, id)
+		}
+		g.joining[id] = slices.DeleteFunc(g.joining[id], func(other *watcher) bool { return other == w })
+		if len(g.joining[id]) == 0 {
+			delete(g.joining, id)
 		}
 	}
 }
 
 // moved tells that a task has moved on; its watchers have something to look at.
-func (g *registry) moved(id a2a.TaskID) {
+// Where that is a run, they are about to follow it.
+func (g *registry) moved(id a2a.TaskID, toRun bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for ch := range g.watchers[id] {
-		close(ch)
+	for w := range g.watchers[id] {
+		close(w.woken)
+		if toRun {
+			g.joining[id] = append(g.joining[id], w)
+		}
 	}
 	delete(g.watchers, id)
+}
+
+// joinTime bounds how long a run waits for those who want to follow it.
+const joinTime = time.Second
+
+// awaitJoined waits until those who waited for the run follow it, so that each of
+// them receives all that it does (A2A v1.0 section 3.5.2), however soon it is over.
+func (g *registry) awaitJoined(ctx context.Context, id a2a.TaskID) {
+	g.mu.Lock()
+	joining := slices.Clone(g.joining[id])
+	g.mu.Unlock()
+	if len(joining) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, joinTime)
+	defer cancel()
+	for _, w := range joining {
+		select {
+		case <-w.joined:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func (g *registry) find(id a2a.TaskID) *run {

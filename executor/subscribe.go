@@ -21,7 +21,7 @@ func (p *protocol) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTask
 			yield(nil, err)
 			return
 		}
-		woken, stop := p.exec.watch(req.ID)
+		w, stop := p.exec.watch(req.ID)
 		defer stop()
 		st, err := p.storedTask(ctx, req.ID)
 		switch {
@@ -32,13 +32,13 @@ func (p *protocol) SubscribeToTask(ctx context.Context, req *a2a.SubscribeToTask
 			yield(nil, refuse(a2a.ErrUnsupportedOperation, "The task has ended; there is nothing to follow."))
 			return
 		}
-		if p.follow(ctx, req, yield) || !yield(st.Task, nil) {
+		if p.follow(ctx, req, w, yield) || !yield(st.Task, nil) {
 			return
 		}
-		if !p.awaitTurn(ctx, st.Task, woken, yield) {
+		if !p.awaitTurn(ctx, st.Task, w.woken, yield) {
 			return
 		}
-		if !p.follow(ctx, req, yield) {
+		if !p.follow(ctx, req, w, yield) {
 			p.tellEnd(ctx, req.ID, yield)
 		}
 	}
@@ -141,7 +141,7 @@ func (p *protocol) tellEnd(ctx context.Context, id a2a.TaskID, yield func(a2a.Ev
 // begins with the task as it is stored: before the run is, that would be the end
 // of the turn before, so the run is awaited; and where its own end is stored
 // already, that is all there is to tell.
-func (p *protocol) follow(ctx context.Context, req *a2a.SubscribeToTaskRequest, yield func(a2a.Event, error) bool) (followed bool) {
+func (p *protocol) follow(ctx context.Context, req *a2a.SubscribeToTaskRequest, w *watcher, yield func(a2a.Event, error) bool) (followed bool) {
 	r := p.exec.find(req.ID)
 	if !r.working() {
 		return false
@@ -158,6 +158,7 @@ func (p *protocol) follow(ctx context.Context, req *a2a.SubscribeToTaskRequest, 
 		return p.RequestHandler.SubscribeToTask(ctx, req)
 	})
 	for ev, err := range events {
+		w.join() // the host begins when it has put the reader among those of the run
 		switch {
 		case err != nil && ctx.Err() == nil && following.Err() != nil:
 			p.tellEnd(ctx, req.ID, yield)

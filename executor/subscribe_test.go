@@ -14,10 +14,12 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/stream"
 )
 
 type subscriberKey struct{}
@@ -175,5 +177,56 @@ func TestShutdownEndsSubscriptionsToParkedTasks(t *testing.T) {
 	}
 	if err := <-over; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSubscribersOfAParkedTaskGetTheSame: those who waited for a short turn got its
+// end alone, by chance (A2A v1.0 section 3.5.2).
+func TestSubscribersOfAParkedTaskGetTheSame(t *testing.T) {
+	t.Parallel()
+	h := newHandler(t, agent.New("asker", agent.Stream(func(_ context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+		if _, asked := req.Question(); !asked {
+			return nil, hitl.InputRequired("Name?")
+		}
+		return nil, w.Text("you said: " + req.Text())
+	})))
+	for range 20 {
+		res, err := h.SendMessage(call(t), userMessage("hi"))
+		task, ok := res.(*a2a.Task)
+		if err != nil || !ok || task.Status.State != a2a.TaskStateInputRequired {
+			t.Fatalf("got %v, %v", res, err)
+		}
+		const readers = 5
+		waiting, got := make(chan struct{}, readers), make(chan []string, readers)
+		for range readers {
+			go func() {
+				var events []string
+				for ev, err := range h.SubscribeToTask(call(t), &a2a.SubscribeToTaskRequest{ID: task.ID}) {
+					if err != nil {
+						events = append(events, err.Error())
+						break
+					}
+					events = append(events, said(ev))
+					if len(events) == 1 {
+						waiting <- struct{}{}
+					}
+				}
+				got <- events
+			}()
+		}
+		for range readers {
+			<-waiting
+		}
+		answer := userMessage("bob")
+		answer.Message.TaskID = task.ID
+		if _, err := h.SendMessage(call(t), answer); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"task TASK_STATE_INPUT_REQUIRED", "task TASK_STATE_WORKING", "artifact you said: bob", "artifact ", "status TASK_STATE_COMPLETED"}
+		for range readers {
+			if diff := cmp.Diff(want, <-got); diff != "" {
+				t.Fatalf("(-want +got):\n%s", diff)
+			}
+		}
 	}
 }
