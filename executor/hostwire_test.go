@@ -15,6 +15,7 @@ import (
 	a2agrpc "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/limiter"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/push"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 	"github.com/a2aproject/a2a-go/v2/errordetails"
@@ -23,6 +24,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/structpb"
+
+	"github.com/a2aexec/a2aexec/executor"
 )
 
 // These tests say what the bare host does on the wire that the protocol layer
@@ -256,5 +259,81 @@ func TestHostTellsTheLoserNothing(t *testing.T) {
 	close(release)
 	if err := <-first; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestHostHasNoWordForTooMuch: a message over the host's own limit of executions
+// gets an error without a kind, an internal one over each binding.
+func TestHostHasNoWordForTooMuch(t *testing.T) {
+	t.Parallel()
+	begun, release := make(chan struct{}), make(chan struct{})
+	h := a2asrv.NewHandler(bareExecutor(func(ctx context.Context, ec *a2asrv.ExecutorContext, yield func(a2a.Event, error) bool) {
+		close(begun)
+		<-release
+		finishing(ctx, ec, yield)
+	}), a2asrv.WithConcurrencyConfig(limiter.ConcurrencyConfig{MaxExecutions: 1}))
+	first := make(chan error, 1)
+	go func() {
+		_, err := h.SendMessage(call(t), userMessage("x"))
+		first <- err
+	}()
+	<-begun
+	code, _, answer := hostAnswer(t, a2asrv.NewJSONRPCHandler(h), "/", rpcBody(`{"message":`+goodMessage+`}`), nil)
+	nowRight(t, code != http.StatusOK || !strings.Contains(answer, `"code":-32603`), answer, "the kind errUnavailable")
+	rec := callServer(t, a2asrv.NewRESTHandler(h), http.MethodPost, "/message:send", `{"message":`+goodMessage+`}`, nil)
+	nowRight(t, rec.Code != http.StatusInternalServerError || rec.Header().Get("Retry-After") != "", rec.Code, "MaxRuns")
+	close(release)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+}
+
+// everybodys is a store that serves the tasks of all users to each, and says whose
+// they are.
+type everybodys struct{ taskstore.Store }
+
+func (s everybodys) Get(ctx context.Context, id a2a.TaskID) (*taskstore.StoredTask, error) {
+	st, err := s.Store.Get(ctx, id)
+	if st != nil {
+		st.User = "ada"
+	}
+	return st, err
+}
+
+// TestHostShowsWhatACustomStoreServes: it looks at the version of what a store
+// gives, but not at whose task that is.
+func TestHostShowsWhatACustomStoreServes(t *testing.T) {
+	t.Parallel()
+	store := everybodys{taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: func(context.Context) (string, error) { return "all", nil }})}
+	task := &a2a.Task{ID: "adas", ContextID: "c", Status: a2a.TaskStatus{State: a2a.TaskStateInputRequired}}
+	if _, err := store.Create(user(t, "ada"), task); err != nil {
+		t.Fatal(err)
+	}
+	h := a2asrv.NewHandler(bareExecutor(finishing), a2asrv.WithTaskStore(store))
+	_, err := h.GetTask(user(t, "eve"), &a2a.GetTaskRequest{ID: "adas"})
+	nowRight(t, err != nil, err, "theirs, in watchedStore.Get")
+
+	own := newHandler(t, conforming(nil), executor.TaskStore(store))
+	for name, ask := range map[string]func(ctx context.Context) error{
+		"GetTask":    func(ctx context.Context) error { return second(own.GetTask(ctx, &a2a.GetTaskRequest{ID: "adas"})) },
+		"CancelTask": func(ctx context.Context) error { return second(own.CancelTask(ctx, &a2a.CancelTaskRequest{ID: "adas"})) },
+		"SubscribeToTask": func(ctx context.Context) error {
+			for _, err := range own.SubscribeToTask(ctx, &a2a.SubscribeToTaskRequest{ID: "adas"}) {
+				return err
+			}
+			return nil
+		},
+		"SendMessage": func(ctx context.Context) error {
+			msg := userMessage("mine now")
+			msg.Message.TaskID = "adas"
+			return second(own.SendMessage(ctx, msg))
+		},
+	} {
+		if err := ask(user(t, "eve")); !errors.Is(err, a2a.ErrTaskNotFound) {
+			t.Errorf("%s of another's task: got %v", name, err)
+		}
+	}
+	if got, err := own.GetTask(user(t, "ada"), &a2a.GetTaskRequest{ID: "adas"}); err != nil || got.Status.State != a2a.TaskStateInputRequired {
+		t.Errorf("the owner: got %v, %v", got, err)
 	}
 }
