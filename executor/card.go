@@ -68,8 +68,8 @@ func (c *config) card(base string) *a2a.AgentCard {
 }
 
 func (c *config) interfaces(base string) []*a2a.AgentInterface {
-	iface := func(at string, p a2a.TransportProtocol, v a2a.ProtocolVersion) *a2a.AgentInterface {
-		return &a2a.AgentInterface{URL: at, ProtocolBinding: p, ProtocolVersion: v}
+	iface := func(url string, p a2a.TransportProtocol, v a2a.ProtocolVersion) *a2a.AgentInterface {
+		return &a2a.AgentInterface{URL: url, ProtocolBinding: p, ProtocolVersion: v}
 	}
 	out := []*a2a.AgentInterface{
 		iface(base+c.paths.JSONRPC, a2a.TransportProtocolJSONRPC, a2a.Version),
@@ -78,8 +78,8 @@ func (c *config) interfaces(base string) []*a2a.AgentInterface {
 		iface(base+c.paths.REST03, a2a.TransportProtocolHTTPJSON, a2av0.Version),
 	}
 	if c.grpcAddr != "" {
-		addr := c.grpcURL(base)
-		out = append(out, iface(addr, a2a.TransportProtocolGRPC, a2a.Version), iface(addr, a2a.TransportProtocolGRPC, a2av0.Version))
+		at := c.grpcURL(base)
+		out = append(out, iface(at, a2a.TransportProtocolGRPC, a2a.Version), iface(at, a2a.TransportProtocolGRPC, a2av0.Version))
 	}
 	return out
 }
@@ -188,9 +188,9 @@ func bothGenerations(raw []byte, card *a2a.AgentCard) ([]byte, error) {
 			maps.Copy(old, schemes[name])
 		}
 	}
-	if first, ok := out["url"].(string); ok && first != "" {
+	if url, ok := out["url"].(string); ok && url != "" {
 		others, _ := out["additionalInterfaces"].([]any)
-		out["additionalInterfaces"] = append([]any{map[string]any{"url": first, "transport": out["preferredTransport"]}}, others...)
+		out["additionalInterfaces"] = append([]any{map[string]any{"url": url, "transport": out["preferredTransport"]}}, others...)
 	}
 	return json.Marshal(out)
 }

@@ -14,15 +14,16 @@ type Push struct {
 	// task that the default task store forgets are forgotten too.
 	Store push.ConfigStore
 	// Sender sends one event to one receiver; an error means that it did not
-	// arrive. Default: over HTTP as A2A has it (v1.0 section 4.3.3; to receivers
-	// that a client of 0.3 registered, section 9.5 of that: the task, when its
-	// status changes). A sender of yours gets every event, for receivers of both.
-	Sender push.Sender
-	// AllowPrivateNetworks lets the default sender connect to loopback, private
-	// and link-local addresses, which it otherwise refuses, for the URLs are the
+	// arrive. Default: the host's HTTP sender, which refuses to connect to
+	// loopback, private and link-local addresses, for the URLs are the
 	// clients'. Where an HTTP proxy is set in the environment, the proxy must
-	// refuse them.
-	AllowPrivateNetworks bool
+	// refuse them. To reach a network of one's own, give
+	//
+	//	push.NewHTTPPushSender(&push.HTTPSenderConfig{FailOnError: true, AllowPrivateNetworks: true})
+	//
+	// Without FailOnError the host's sender tells of no error, and nothing is
+	// sent again.
+	Sender push.Sender
 	// Attempts is how often one event is sent to one receiver at most.
 	// Default: 4. An error is taken to pass, unless it is an errcode.Error that
 	// says otherwise.
@@ -81,7 +82,7 @@ func (p Push) withDefaults() (full Push, ownStore, ownSender bool) {
 		p.Store = push.NewInMemoryStore()
 	}
 	if ownSender = p.Sender == nil; ownSender {
-		p.Sender = newHTTPSender(p.Timeout, p.AllowPrivateNetworks)
+		p.Sender = push.NewHTTPPushSender(&push.HTTPSenderConfig{Timeout: p.Timeout, FailOnError: true})
 	}
 	return p, ownStore, ownSender
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
-	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/a2aexec/a2aexec/errcode"
@@ -28,11 +27,10 @@ type pusher struct {
 	ownSender bool
 	logger    *slog.Logger
 	lines     *lines
-	tasks     func(context.Context, a2a.TaskID) (*taskstore.StoredTask, error)
 }
 
 func newPusher(c *config) *pusher {
-	p := &pusher{logger: c.logger, tasks: c.storedTask}
+	p := &pusher{logger: c.logger}
 	p.Push, p.ownStore, p.ownSender = c.push.withDefaults()
 	p.lines = newLines(p.Queue)
 	return p
@@ -100,9 +98,6 @@ func (p *pusher) drain(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
-	if own, ok := p.Sender.(*httpSender); ok {
-		defer own.client.CloseIdleConnections()
-	}
 	if lost := p.lines.drain(ctx); lost > 0 {
 		return fmt.Errorf("shut down: %d push notifications were not delivered: %w", lost, context.Cause(ctx))
 	}
@@ -134,7 +129,7 @@ func (p *pusher) deliver(ctx context.Context, id a2a.TaskID, event a2a.Event) {
 	for _, receiver := range receivers {
 		g.Go(func() error {
 			_, err := again(ctx, p, func(ctx context.Context) (struct{}, error) {
-				return struct{}{}, p.push(ctx, receiver, event)
+				return struct{}{}, p.Sender.SendPush(ctx, receiver, event)
 			})
 			p.logFailed(ctx, "send a push notification", id, receiver, err)
 			return nil

@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 	"net/url"
-	"slices"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/push"
@@ -27,24 +26,12 @@ var everyReceiver = []*a2a.PushConfig{{ID: "all"}}
 // List implements push.ConfigStore.
 func (s pushStore) List(ctx context.Context, id a2a.TaskID) ([]*a2a.PushConfig, error) {
 	if !atWork(ctx) {
-		configs, err := s.ConfigStore.List(ctx, id)
-		configs = slices.Clone(configs)
-		for i, c := range configs {
-			configs[i], _ = unmarked(c)
-		}
-		return configs, err
+		return s.ConfigStore.List(ctx, id)
 	}
 	if s.ownStore && !s.hasReceivers(ctx, id) {
 		return nil, nil
 	}
 	return everyReceiver, nil
-}
-
-// Get implements push.ConfigStore.
-func (s pushStore) Get(ctx context.Context, id a2a.TaskID, configID string) (*a2a.PushConfig, error) {
-	c, err := s.ConfigStore.Get(ctx, id, configID)
-	c, _ = unmarked(c)
-	return c, err
 }
 
 // Save implements push.ConfigStore. It refuses what the default sender could
@@ -57,11 +44,9 @@ func (s pushStore) Save(ctx context.Context, id a2a.TaskID, c *a2a.PushConfig) (
 			return nil, refuse(a2a.ErrInvalidParams, "The URL for push notifications must be an absolute http or https URL.")
 		}
 	}
-	kept, err := bounded(ctx, s.Timeout, func(ctx context.Context) (*a2a.PushConfig, error) {
-		return s.ConfigStore.Save(ctx, id, marked(ctx, c))
+	return bounded(ctx, s.Timeout, func(ctx context.Context) (*a2a.PushConfig, error) {
+		return s.ConfigStore.Save(ctx, id, c)
 	})
-	kept, _ = unmarked(kept)
-	return kept, err
 }
 
 // SendPush implements push.Sender. It never fails.

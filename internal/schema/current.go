@@ -32,8 +32,8 @@ var (
 	)
 
 	pushFields = []field{
-		need("url", webhook), may("id", segment), may("token", header), may("taskId", text), may("tenant", text),
-		may("authentication", object(need("scheme", scheme), may("credentials", header))),
+		need("url", webhook), may("id", segment), may("token", text), may("taskId", text), may("tenant", text),
+		may("authentication", object(need("scheme", name), may("credentials", text))),
 	}
 	pushConfig = object(pushFields...)
 	// CreatePush creates a push notification config.

@@ -19,8 +19,8 @@ var (
 		may("pushNotificationConfig", pushConfig03),
 	)
 	pushConfig03 = object(
-		need("url", webhook), may("id", segment), may("token", header),
-		may("authentication", object(need("schemes", list(scheme)), may("credentials", header))),
+		need("url", webhook), may("id", segment), may("token", text),
+		may("authentication", object(need("schemes", list(name)), may("credentials", text))),
 	)
 
 	// Task03 names a task.

@@ -41,22 +41,6 @@ func segment(c *checker, v any) {
 	}
 }
 
-// scheme names a way of HTTP authentication.
-func scheme(c *checker, v any) {
-	name(c, v)
-	if s, ok := v.(string); ok && strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r) }) {
-		c.fail("expected the name of an HTTP authentication scheme")
-	}
-}
-
-// header is the value of an HTTP header.
-func header(c *checker, v any) {
-	text(c, v)
-	if s, ok := v.(string); ok && strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7F }) {
-		c.fail("must have no control characters")
-	}
-}
-
 func flag(c *checker, v any) {
 	if _, ok := v.(bool); !ok {
 		c.fail("expected true or false, got %s", typeOf(v))
