@@ -54,7 +54,7 @@ func bodyType(r *http.Request) error {
 		return nil
 	}
 	media, _, err := mime.ParseMediaType(given)
-	if err == nil && (media == mediaJSON || media == "application/a2a+json") {
+	if err == nil && (media == mediaJSON || media == mediaA2A) {
 		return nil
 	}
 	e := refuse(a2a.ErrUnsupportedContentType, "The body of a request must be of the type application/json.")

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	oldpb "github.com/a2aproject/a2a-go/a2apb"
-
 	"github.com/a2aexec/a2aexec/internal/schema"
 )
 
@@ -24,7 +22,7 @@ var grpc03 = map[string]struct {
 	"CancelTask":                       {"CancelTask", schema.TaskGRPC03},
 	"TaskSubscription":                 {"SubscribeToTask", schema.TaskGRPC03},
 	"CreateTaskPushNotificationConfig": {"CreateTaskPushNotificationConfig", schema.CreatePushGRPC03},
-	"GetTaskPushNotificationConfig":    {"GetTaskPushNotificationConfig", schema.PushGRPC03},
+	"GetTaskPushNotificationConfig":    {"GetTaskPushNotificationConfig", schema.GetPushGRPC03},
 	"ListTaskPushNotificationConfig":   {"ListTaskPushNotificationConfigs", schema.ListPushGRPC03},
 	opDeletePush:                       {opDeletePush, schema.PushGRPC03},
 	"GetAgentCard":                     {"GetExtendedAgentCard", schema.None},
@@ -44,16 +42,4 @@ func taskOfResource(name string) string {
 	rest, _ := strings.CutPrefix(name, "tasks/")
 	id, _, _ := strings.Cut(rest, "/")
 	return id
-}
-
-// nameConfig gives a config the id that the request to create it names, which the
-// host's binding drops.
-func nameConfig(m any) {
-	req, ok := m.(*oldpb.CreateTaskPushNotificationConfigRequest)
-	if !ok || req.GetConfigId() == "" {
-		return
-	}
-	if c := req.GetConfig().GetPushNotificationConfig(); c != nil && c.GetId() == "" {
-		c.Id = req.GetConfigId()
-	}
 }

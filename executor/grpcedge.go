@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 
+	oldpb "github.com/a2aproject/a2a-go/a2apb"
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -161,6 +162,11 @@ func (e grpcEdge) decoder(x *exchange, method string, dec func(any) error) func(
 				return e.tooManyValues("/message")
 			}
 		}
+		if create, ok := v.(*oldpb.CreateTaskPushNotificationConfigRequest); ok {
+			if err := nameConfig(create); err != nil {
+				return err
+			}
+		}
 		op := byRPC(method, false)
 		var rule schema.Rule
 		if op != nil {
@@ -174,7 +180,6 @@ func (e grpcEdge) decoder(x *exchange, method string, dec func(any) error) func(
 		}
 		tree := schema.FromProto(m.ProtoReflect())
 		_, err := e.checkOperation(x, op, rule, tree, noObjects(tree))
-		nameConfig(m)
 		return err
 	}
 }

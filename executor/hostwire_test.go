@@ -13,6 +13,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 	a2agrpc "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
+	"github.com/a2aproject/a2a-go/v2/a2apb/v0/pbconv"
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/limiter"
@@ -105,6 +106,28 @@ func TestHostMixesUpPushErrors(t *testing.T) {
 	})
 	_, _, answer := hostAnswer(t, a2asrv.NewJSONRPCHandler(h), "/", string(raw), nil)
 	nowRight(t, strings.Contains(answer, `"result"`), answer, "answer.emptyResult")
+}
+
+func TestHostSendsPushAnotherWay(t *testing.T) {
+	t.Parallel()
+	h := newHook(t)
+	s := push.NewHTTPPushSender(&push.HTTPSenderConfig{FailOnError: true, AllowPrivateNetworks: true})
+	config := &a2a.PushConfig{URL: h.URL, Auth: &a2a.PushAuthInfo{Scheme: "ApiKey", Credentials: "x"}}
+	if err := s.SendPush(t.Context(), config, &a2a.Task{ID: "t"}); err != nil {
+		t.Fatal(err)
+	}
+	got := h.next(t).header
+	nowRight(t, got.Get("Content-Type") == "application/a2a+json", got, "the media type in NewPushRequest")
+	nowRight(t, got.Get("Authorization") == "ApiKey x", got, "the credentials in NewPushRequest")
+}
+
+func TestHostDropsTheConfigIDOfGRPC03(t *testing.T) {
+	t.Parallel()
+	got, err := pbconv.FromProtoCreateTaskPushConfigRequest(create03("t", "c", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nowRight(t, got.ID == "c", got, "nameConfig")
 }
 
 func TestHostTakesAnyVersionAndOneExtension(t *testing.T) {
@@ -315,8 +338,10 @@ func TestHostShowsWhatACustomStoreServes(t *testing.T) {
 
 	own := newHandler(t, conforming(nil), executor.TaskStore(store))
 	for name, ask := range map[string]func(ctx context.Context) error{
-		"GetTask":    func(ctx context.Context) error { return second(own.GetTask(ctx, &a2a.GetTaskRequest{ID: "adas"})) },
-		"CancelTask": func(ctx context.Context) error { return second(own.CancelTask(ctx, &a2a.CancelTaskRequest{ID: "adas"})) },
+		"GetTask": func(ctx context.Context) error { return second(own.GetTask(ctx, &a2a.GetTaskRequest{ID: "adas"})) },
+		"CancelTask": func(ctx context.Context) error {
+			return second(own.CancelTask(ctx, &a2a.CancelTaskRequest{ID: "adas"}))
+		},
 		"SubscribeToTask": func(ctx context.Context) error {
 			for _, err := range own.SubscribeToTask(ctx, &a2a.SubscribeToTaskRequest{ID: "adas"}) {
 				return err

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -11,19 +12,21 @@ import (
 // default.
 type Push struct {
 	// Store keeps the clients' configurations. Default: in memory; those of a
-	// task that the default task store forgets are forgotten too.
+	// task that the default task store forgets are forgotten too. The tenant
+	// "a2a:0.3" in one says that its client speaks A2A 0.3, and is to be kept.
 	Store push.ConfigStore
 	// Sender sends one event to one receiver; an error means that it did not
-	// arrive. Default: the host's HTTP sender, which refuses to connect to
-	// loopback, private and link-local addresses, for the URLs are the
-	// clients'. Where an HTTP proxy is set in the environment, the proxy must
-	// refuse them. To reach a network of one's own, give
-	//
-	//	push.NewHTTPPushSender(&push.HTTPSenderConfig{FailOnError: true, AllowPrivateNetworks: true})
-	//
-	// Without FailOnError the host's sender tells of no error, and nothing is
-	// sent again.
+	// arrive. One of your own makes the request by [NewPushRequest]; to a
+	// receiver of A2A 0.3 the event is always a task. Default: an HTTP client that
+	// follows no redirects and refuses to connect to loopback, private, link-local
+	// and reserved addresses, for the URLs are the clients'. Where an HTTP proxy
+	// is set in the environment, the proxy must refuse them. The host's
+	// push.HTTPPushSender is refused: it sends 1.0 to every receiver, under
+	// another media type than 1.0 asks for, and no credentials but Bearer and Basic.
 	Sender push.Sender
+	// AllowPrivateNetworks lets the default sender connect to any address: to
+	// receivers in a network of one's own. Default: false.
+	AllowPrivateNetworks bool
 	// Attempts is how often one event is sent to one receiver at most.
 	// Default: 4. An error is taken to pass, unless it is an errcode.Error that
 	// says otherwise.
@@ -52,7 +55,11 @@ const (
 )
 
 // PushNotifications lets clients register receivers for the events of their
-// tasks (A2A v1.0 section 3.5.3), and says so in the agent card. Whatever Store and Sender
+// tasks (A2A v1.0 sections 3.5.3 and 4.3.3), and says so in the agent card. A
+// receiver gets what the generation of A2A has by which it was registered: the
+// events of a stream in 1.0, in 0.3 the task at each change of its status
+// (section 9.5 there). A config whose id no path of HTTP+JSON can name, or of
+// which something fits no HTTP header, is refused with the field. Whatever Store and Sender
 // do (fail, panic, hang), the task is untouched: events are sent from
 // goroutines of their own, each task's in their order, again where that failed,
 // and dropped with a line in the log where it goes on failing. A shutdown waits
@@ -66,14 +73,20 @@ func PushNotifications(p Push) Option {
 				Queue           int
 			}{p.Attempts, p.Timeout, p.Within, p.Queue})
 		}
+		if _, ofHost := p.Sender.(*push.HTTPPushSender); ofHost {
+			return errors.New("expected no push.HTTPPushSender, which does not send what A2A asks for; leave Sender out, and set AllowPrivateNetworks where needed")
+		}
+		if p.Sender != nil && p.AllowPrivateNetworks {
+			return errors.New("AllowPrivateNetworks is for the default sender, and there is a Sender")
+		}
 		c.push = &p
 		return nil
 	}}
 }
 
-// withDefaults fills what was not given. It reports whether the store and the
-// sender are the defaults.
-func (p Push) withDefaults() (full Push, ownStore, ownSender bool) {
+// withDefaults fills what was not given. It reports whether the store is the
+// default one, and gives the sender if it is.
+func (p Push) withDefaults() (full Push, ownStore bool, own *webhooks) {
 	setDefault(&p.Attempts, defaultPushAttempts)
 	setDefault(&p.Timeout, defaultPushTimeout)
 	setDefault(&p.Within, defaultPushWithin)
@@ -81,10 +94,11 @@ func (p Push) withDefaults() (full Push, ownStore, ownSender bool) {
 	if ownStore = p.Store == nil; ownStore {
 		p.Store = push.NewInMemoryStore()
 	}
-	if ownSender = p.Sender == nil; ownSender {
-		p.Sender = push.NewHTTPPushSender(&push.HTTPSenderConfig{Timeout: p.Timeout, FailOnError: true})
+	if p.Sender == nil {
+		own = newWebhooks(p.AllowPrivateNetworks)
+		p.Sender = own
 	}
-	return p, ownStore, ownSender
+	return p, ownStore, own
 }
 
 func setDefault[T comparable](field *T, value T) {

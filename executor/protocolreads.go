@@ -85,29 +85,17 @@ func withHistory(t *a2a.Task, most *int) *a2a.Task {
 }
 
 // GetTaskPushConfig tells of a config that there is not as of a task (A2A v1.0
-// section 3.1.8).
+// section 3.1.8). A client of 0.3 need not name one, see pushStore.current.
 func (p *protocol) GetTaskPushConfig(ctx context.Context, req *a2a.GetTaskPushConfigRequest) (*a2a.PushConfig, error) {
-	if err := p.checkPush(ctx, schema.Push, req); err != nil {
-		return nil, err
+	rule := schema.Push
+	if req.ID == "" && exchangeFrom(ctx).old {
+		rule = schema.ListPush
 	}
-	if req.ID == "" { // in A2A 0.3, where that is the task's
-		return p.firstConfig(ctx, req)
+	if err := p.checkPush(ctx, rule, req); err != nil {
+		return nil, err
 	}
 	res, err := p.RequestHandler.GetTaskPushConfig(ctx, req)
 	return res, noConfig(err)
-}
-
-// firstConfig gives a config of a task, whichever it is.
-func (p *protocol) firstConfig(ctx context.Context, req *a2a.GetTaskPushConfigRequest) (*a2a.PushConfig, error) {
-	res, err := p.RequestHandler.ListTaskPushConfigs(ctx, &a2a.ListTaskPushConfigRequest{Tenant: req.Tenant, TaskID: req.TaskID})
-	if err != nil {
-		return nil, err
-	}
-	page, err := configPage(res.Configs, 1, "")
-	if err != nil || len(page.Configs) == 0 {
-		return nil, noConfig(push.ErrPushConfigNotFound)
-	}
-	return page.Configs[0], nil
 }
 
 // ListTaskPushConfigs lists the configs of a task, by pages where asked to.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -23,15 +24,16 @@ import (
 // from there.
 type pusher struct {
 	Push
-	ownStore  bool
-	ownSender bool
-	logger    *slog.Logger
-	lines     *lines
+	config   *config
+	ownStore bool
+	webhooks *webhooks // the sender, where it is the default one
+	logger   *slog.Logger
+	lines    *lines
 }
 
 func newPusher(c *config) *pusher {
-	p := &pusher{logger: c.logger}
-	p.Push, p.ownStore, p.ownSender = c.push.withDefaults()
+	p := &pusher{config: c, logger: c.logger}
+	p.Push, p.ownStore, p.webhooks = c.push.withDefaults()
 	p.lines = newLines(p.Queue)
 	return p
 }
@@ -98,7 +100,11 @@ func (p *pusher) drain(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
-	if lost := p.lines.drain(ctx); lost > 0 {
+	lost := p.lines.drain(ctx)
+	if p.webhooks != nil {
+		p.webhooks.close()
+	}
+	if lost > 0 {
 		return fmt.Errorf("shut down: %d push notifications were not delivered: %w", lost, context.Cause(ctx))
 	}
 	return nil
@@ -124,18 +130,33 @@ func (p *pusher) deliver(ctx context.Context, id a2a.TaskID, event a2a.Event) {
 		p.logFailed(ctx, "list the receivers of push notifications", id, nil, err)
 		return
 	}
+	var old a2a.Event
+	if slices.ContainsFunc(receivers, of03) {
+		old = p.event03(ctx, event)
+	}
 	var g errgroup.Group
 	g.SetLimit(sendAtOnce)
 	for _, receiver := range receivers {
-		g.Go(func() error {
-			_, err := again(ctx, p, func(ctx context.Context) (struct{}, error) {
-				return struct{}{}, p.Sender.SendPush(ctx, receiver, event)
+		told := event
+		if of03(receiver) {
+			told = old
+		}
+		if told != nil {
+			g.Go(func() error {
+				p.send(ctx, id, receiver, told)
+				return nil
 			})
-			p.logFailed(ctx, "send a push notification", id, receiver, err)
-			return nil
-		})
+		}
 	}
 	_ = g.Wait() // none gives an error
+}
+
+// send sends an event to one receiver.
+func (p *pusher) send(ctx context.Context, id a2a.TaskID, receiver *a2a.PushConfig, event a2a.Event) {
+	_, err := again(ctx, p, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, p.Sender.SendPush(ctx, receiver, event)
+	})
+	p.logFailed(ctx, "send a push notification", id, receiver, err)
 }
 
 func (p *pusher) logFailed(ctx context.Context, what string, id a2a.TaskID, receiver *a2a.PushConfig, err error) {

@@ -26,11 +26,6 @@ import (
 	"github.com/a2aexec/a2aexec/stream"
 )
 
-// toLoopback is the host's sender, allowed to reach the tests' receivers.
-func toLoopback() push.Sender {
-	return push.NewHTTPPushSender(&push.HTTPSenderConfig{FailOnError: true, AllowPrivateNetworks: true})
-}
-
 // receiver is a client's web hook. answer decides what becomes of a request,
 // by its number.
 type receiver struct {
@@ -120,7 +115,7 @@ func unmerged() executor.Option { return executor.StreamBuffer(stream.Buffer{}) 
 
 func TestPushInOrder(t *testing.T) {
 	t.Parallel()
-	h := newHandler(t, chunky, unmerged(), executor.PushNotifications(executor.Push{Sender: toLoopback()}))
+	h := newHandler(t, chunky, unmerged(), executor.PushNotifications(executor.Push{AllowPrivateNetworks: true}))
 	rc := newReceiver(t, func(n int, _ http.ResponseWriter, _ *http.Request) bool {
 		for range n % 3 {
 			runtime.Gosched() // not all at the same pace
@@ -159,15 +154,15 @@ func TestPushThatFailsLeavesTheTaskUntouched(t *testing.T) {
 		push executor.Push
 		log  string
 	}{
-		{"refused", refusing.URL, executor.Push{Sender: toLoopback()}, "connection refused"},
-		{"always 500", down.URL, executor.Push{Sender: toLoopback()}, "500 Internal Server Error"},
-		{"hanging", hanging.URL, executor.Push{Sender: toLoopback(), Timeout: 50 * time.Millisecond}, "deadline exceeded"},
+		{"refused", refusing.URL, executor.Push{AllowPrivateNetworks: true}, "connection refused"},
+		{"always 500", down.URL, executor.Push{AllowPrivateNetworks: true}, "500 Internal Server Error"},
+		{"hanging", hanging.URL, executor.Push{AllowPrivateNetworks: true, Timeout: 50 * time.Millisecond}, "deadline exceeded"},
 		{"private network", down.URL, executor.Push{}, "blocked address range"},
 		{"sender panics", down.URL, executor.Push{Sender: sendFunc(func(context.Context) error { panic("oops") })}, "oops"},
 		{"sender exits", down.URL, executor.Push{Sender: sendFunc(func(context.Context) error { runtime.Goexit(); return nil })}, "stopped without returning"},
 		{"sender fails", down.URL, executor.Push{Sender: sendFunc(func(context.Context) error { return errors.New("no way") })}, "no way"},
-		{"store fails", down.URL, executor.Push{Store: &badConfigs{list: func() error { return errors.New("disk full") }}, Sender: toLoopback()}, "disk full"},
-		{"store panics", down.URL, executor.Push{Store: &badConfigs{list: func() error { panic("head crash") }}, Sender: toLoopback()}, "head crash"},
+		{"store fails", down.URL, executor.Push{Store: &badConfigs{list: func() error { return errors.New("disk full") }}, AllowPrivateNetworks: true}, "disk full"},
+		{"store panics", down.URL, executor.Push{Store: &badConfigs{list: func() error { panic("head crash") }}, AllowPrivateNetworks: true}, "head crash"},
 	}
 	for _, tc := range cases {
 		for _, streaming := range []bool{false, true} {
@@ -230,7 +225,7 @@ func (s *badConfigs) DeleteAll(context.Context, a2a.TaskID) error {
 
 func TestPushIsSentAgain(t *testing.T) {
 	t.Parallel()
-	h := newHandler(t, chunky, executor.PushNotifications(executor.Push{Sender: toLoopback()}))
+	h := newHandler(t, chunky, executor.PushNotifications(executor.Push{AllowPrivateNetworks: true}))
 	rc := newReceiver(t, func(n int, w http.ResponseWriter, _ *http.Request) bool {
 		if n <= 2 {
 			w.WriteHeader(http.StatusInternalServerError)
@@ -250,7 +245,7 @@ func TestPushIsSentAgain(t *testing.T) {
 // are served, and their notifications go out. A shutdown waits for it.
 func TestPushDelaysNobody(t *testing.T) {
 	t.Parallel()
-	h, err := executor.NewHandler(chunky, quiet, executor.PushNotifications(executor.Push{Sender: toLoopback(), Timeout: time.Minute}))
+	h, err := executor.NewHandler(chunky, quiet, executor.PushNotifications(executor.Push{AllowPrivateNetworks: true, Timeout: time.Minute}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +276,7 @@ func TestPushDelaysNobody(t *testing.T) {
 
 func TestShutdownDropsWhatCannotBeSent(t *testing.T) {
 	t.Parallel()
-	h, err := executor.NewHandler(chunky, quiet, executor.PushNotifications(executor.Push{Sender: toLoopback(), Timeout: time.Hour}))
+	h, err := executor.NewHandler(chunky, quiet, executor.PushNotifications(executor.Push{AllowPrivateNetworks: true, Timeout: time.Hour}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +355,7 @@ func TestPushTellsOfParkedTasks(t *testing.T) {
 	asks := agent.New("asks", agent.Stream(func(context.Context, *agent.Request, *stream.Writer) (*agent.Result, error) {
 		return nil, hitl.AuthRequired("log in")
 	}))
-	h := newHandler(t, asks, executor.PushNotifications(executor.Push{Sender: toLoopback()}))
+	h := newHandler(t, asks, executor.PushNotifications(executor.Push{AllowPrivateNetworks: true}))
 	rc := newReceiver(t, nil)
 	id, state := answered(call(t), t, h, notified("x", rc.URL), true)
 	if state != a2a.TaskStateAuthRequired {

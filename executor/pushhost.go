@@ -26,7 +26,12 @@ var everyReceiver = []*a2a.PushConfig{{ID: "all"}}
 // List implements push.ConfigStore.
 func (s pushStore) List(ctx context.Context, id a2a.TaskID) ([]*a2a.PushConfig, error) {
 	if !atWork(ctx) {
-		return s.ConfigStore.List(ctx, id)
+		configs, err := s.ConfigStore.List(ctx, id)
+		out := make([]*a2a.PushConfig, len(configs))
+		for i, c := range configs {
+			out[i] = unmarked(c)
+		}
+		return out, err
 	}
 	if s.ownStore && !s.hasReceivers(ctx, id) {
 		return nil, nil
@@ -34,19 +39,33 @@ func (s pushStore) List(ctx context.Context, id a2a.TaskID) ([]*a2a.PushConfig, 
 	return everyReceiver, nil
 }
 
+// Get implements push.ConfigStore.
+func (s pushStore) Get(ctx context.Context, id a2a.TaskID, configID string) (*a2a.PushConfig, error) {
+	if configID == "" && exchangeFrom(ctx).old {
+		return s.current(ctx, id)
+	}
+	c, err := s.ConfigStore.Get(ctx, id, configID)
+	return unmarked(c), err
+}
+
 // Save implements push.ConfigStore. It refuses what the default sender could
 // not send to. The host calls it from a goroutine in which a panic would end the
 // program.
 func (s pushStore) Save(ctx context.Context, id a2a.TaskID, c *a2a.PushConfig) (*a2a.PushConfig, error) {
-	if s.ownSender && c != nil {
+	c, err := marked(ctx, id, c)
+	if err != nil {
+		return nil, err
+	}
+	if s.webhooks != nil && c != nil {
 		u, err := url.Parse(c.URL)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 			return nil, refuse(a2a.ErrInvalidParams, "The URL for push notifications must be an absolute http or https URL.")
 		}
 	}
-	return bounded(ctx, s.Timeout, func(ctx context.Context) (*a2a.PushConfig, error) {
+	saved, err := bounded(ctx, s.Timeout, func(ctx context.Context) (*a2a.PushConfig, error) {
 		return s.ConfigStore.Save(ctx, id, c)
 	})
+	return unmarked(saved), err
 }
 
 // SendPush implements push.Sender. It never fails.

@@ -21,21 +21,22 @@ func TestPushConfigIDsFitPaths(t *testing.T) {
 	t.Parallel()
 	w := serve(t, conforming(nil), executor.PushNotifications(executor.Push{Sender: sendsNothing{}}))
 	task := w.start(t, "ok", nil)
-	for _, id := range []string{"a/b", "/", ".", ".."} {
+	const slashes = "must not contain slashes and control characters, for it is part of a URL"
+	for id, fault := range map[string]string{"a/b": slashes, "/": slashes, ".": `must not be ".", which no URL can name`, "..": `must not be "..", which no URL can name`} {
 		for _, b := range bindingNames {
 			field := "id"
 			if b == "JSON-RPC 0.3" {
 				field = "pushNotificationConfig.id"
 			}
 			row{
-				name: "create " + id, reason: "INVALID_PARAMS", taskID: task, fields: map[string]string{field: "must have no slash, and not be . or .."},
+				name: "create " + id, reason: "INVALID_PARAMS", taskID: task, fields: map[string]string{field: fault},
 				request: request{op: "CreateTaskPushNotificationConfig", params: map[string]any{"taskId": task, "id": id, "url": "https://example.com/"}},
 				not:     without(b),
 			}.run(t, w)
 		}
 		row{
 			name: "message with " + id, reason: "INVALID_PARAMS", not: []string{"JSON-RPC 0.3"},
-			fields: map[string]string{"configuration.taskPushNotificationConfig.id": "must have no slash"},
+			fields: map[string]string{"configuration.taskPushNotificationConfig.id": fault},
 			request: request{op: "SendMessage", params: with(say("hi", nil), map[string]any{
 				"configuration": map[string]any{"taskPushNotificationConfig": map[string]any{"id": id, "url": "https://example.com/"}},
 			})},
@@ -117,7 +118,7 @@ func TestGRPCOf03Names(t *testing.T) {
 		"get":                {second(client.GetTask(ctx, &oldpb.GetTaskRequest{Name: "x"})), map[string]string{"name": "expected a name of the form tasks/{id}"}},
 		"cancel":             {second(client.CancelTask(ctx, &oldpb.CancelTaskRequest{Name: "tasks/"})), map[string]string{"name": "expected a name of the form tasks/{id}"}},
 		"get a config":       {second(client.GetTaskPushNotificationConfig(ctx, &oldpb.GetTaskPushNotificationConfigRequest{Name: "tasks/x"})), map[string]string{"name": "expected a name of the form tasks/{id}/pushNotificationConfigs/{id}"}},
-		"create no config":   {second(client.CreateTaskPushNotificationConfig(ctx, &oldpb.CreateTaskPushNotificationConfigRequest{ConfigId: "a/b"})), map[string]string{"parent": "is required", "config": "is required", "configId": "must have no slash, and not be . or .."}},
+		"create no config":   {second(client.CreateTaskPushNotificationConfig(ctx, &oldpb.CreateTaskPushNotificationConfigRequest{ConfigId: "a/b"})), map[string]string{"parent": "is required", "config": "is required", "configId": "must not contain slashes and control characters, for it is part of a URL"}},
 		"list":               {second(client.ListTasks(ctx, &oldpb.ListTasksRequest{PageSize: 200})), map[string]string{"pageSize": "expected an integer between 1 and 100, got 200"}},
 		"get of no task":     {second(client.GetTask(ctx, &oldpb.GetTaskRequest{Name: "tasks/nowhere"})), nil},
 		"get of a config":    {second(client.CreateTaskPushNotificationConfig(ctx, &oldpb.CreateTaskPushNotificationConfigRequest{Parent: "tasks/" + task, ConfigId: "c1", Config: config})), nil},

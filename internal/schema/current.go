@@ -32,8 +32,8 @@ var (
 	)
 
 	pushFields = []field{
-		need("url", webhook), may("id", segment), may("token", text), may("taskId", text), may("tenant", text),
-		may("authentication", object(need("scheme", name), may("credentials", text))),
+		need("url", webhook), may("id", configID), may("token", headerText), may("taskId", text), may("tenant", text),
+		may("authentication", object(need("scheme", authScheme), may("credentials", headerText))),
 	}
 	pushConfig = object(pushFields...)
 	// CreatePush creates a push notification config.

@@ -19,8 +19,7 @@ var (
 		may("pushNotificationConfig", pushConfig03),
 	)
 	pushConfig03 = object(
-		need("url", webhook), may("id", segment), may("token", text),
-		may("authentication", object(need("schemes", list(name)), may("credentials", text))),
+		need("url", webhook), may("id", configID), may("token", headerText), may("authentication", auth03),
 	)
 
 	// Task03 names a task.

@@ -28,7 +28,7 @@ var (
 
 	// CreatePushREST03 creates a push notification config.
 	CreatePushREST03 = oneConfig(object(buffered(
-		need("taskId", name), may("parent", text), may("configId", segment), need("config", taskPushConfig03),
+		need("taskId", name), may("parent", text), may("configId", configID), need("config", taskPushConfig03),
 	)...))
 	taskPushConfig03 = object(buffered(may("name", text), need("pushNotificationConfig", pushConfig03))...)
 
@@ -42,12 +42,14 @@ var (
 	GetTaskGRPC03 = object(need("name", resource("tasks")), may("historyLength", count))
 	// TaskGRPC03 is for CancelTask and TaskSubscription.
 	TaskGRPC03 = object(need("name", resource("tasks")))
+	// GetPushGRPC03 names a config, or with an empty id that of a task.
+	GetPushGRPC03 = object(need("name", configOrNone))
 	// PushGRPC03 names a config.
 	PushGRPC03 = object(need("name", resource("tasks", "pushNotificationConfigs")))
 	// ListPushGRPC03 lists those of a task.
 	ListPushGRPC03 = object(need("parent", resource("tasks")), may("pageSize", count), may("pageToken", text))
 	// CreatePushGRPC03 creates a config.
-	CreatePushGRPC03 = object(need("parent", resource("tasks")), may("configId", segment), need("config", taskPushConfig03))
+	CreatePushGRPC03 = object(need("parent", resource("tasks")), may("configId", configID), need("config", taskPushConfig03))
 
 	contentsREST03 = []field{may("text", text), may("file", fileREST03), may("data", object(need("data", Free)))}
 	partREST03     = exactlyOne(contentsREST03, may("metadata", freeObject))
@@ -70,6 +72,15 @@ func resource(collections ...string) Rule {
 			c.fail("expected a name of the form %s", form)
 		}
 	}
+}
+
+func configOrNone(c *checker, v any) {
+	s, _ := v.(string)
+	if task, none := strings.CutSuffix(s, "/pushNotificationConfigs/"); none {
+		resource("tasks")(c, task)
+		return
+	}
+	resource("tasks", "pushNotificationConfigs")(c, v)
 }
 
 // buffered lets fields go by their names in the protocol buffers, too.

@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"math"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,17 +26,6 @@ func name(c *checker, v any) {
 		c.fail("expected a string, got %s", typeOf(v))
 	case s == "":
 		c.fail("must not be empty")
-	}
-}
-
-// segment is an id that can stand in the path of a URL, or empty.
-func segment(c *checker, v any) {
-	s, ok := v.(string)
-	switch {
-	case !ok:
-		c.fail("expected a string, got %s", typeOf(v))
-	case strings.Contains(s, "/") || s == "." || s == "..":
-		c.fail("must have no slash, and not be . or ..")
 	}
 }
 
@@ -187,12 +175,4 @@ func decode64(s string) ([]byte, error) {
 		enc = enc.WithPadding(base64.NoPadding)
 	}
 	return enc.DecodeString(s)
-}
-
-func webhook(c *checker, v any) {
-	s, ok := v.(string)
-	u, err := url.Parse(s)
-	if !ok || err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-		c.fail("expected an absolute http or https URL")
-	}
 }

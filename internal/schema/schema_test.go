@@ -3,6 +3,7 @@ package schema_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net/url"
 	"strings"
@@ -112,6 +113,48 @@ func TestPushConfigs(t *testing.T) {
 	old := found(t, schema.CreatePush03, decoded(t, `{"taskId":"t","pushNotificationConfig":{"url":"https://x","authentication":{"schemes":"Bearer"}}}`))
 	if diff := cmp.Diff(map[string]string{"/pushNotificationConfig/authentication/schemes": "expected an array, got a string"}, old); diff != "" {
 		t.Errorf("0.3 (-want +got):\n%s", diff)
+	}
+}
+
+// TestPushConfigsThatCannotBeSent: they were taken, and never sent or never
+// found again.
+func TestPushConfigsThatCannotBeSent(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1025)
+	for id, want := range map[string]string{
+		"": "", "a.b": "", "ü 1?#%": "", ":cancelled": "", long[1:]: "",
+		long: "at most 1024 bytes", ".": "no URL", "..": "no URL", "a/b": "slashes", `a\u0000`: "control", `a\u007f`: "control",
+		"x:cancel": "", ":subscribe": "",
+	} {
+		for rule, doc := range map[*schema.Rule]string{
+			&schema.CreatePush:    `{"taskId":"t","url":"https://x","id":"` + id + `"}`,
+			&schema.CreatePush03:  `{"taskId":"t","pushNotificationConfig":{"url":"https://x","id":"` + id + `"}}`,
+			&schema.SendMessage:   `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]},"configuration":{"taskPushNotificationConfig":{"url":"https://x","id":"` + id + `"}}}`,
+			&schema.SendMessage03: `{"message":{"messageId":"m","role":"user","parts":[{"kind":"text","text":"x"}]},"configuration":{"pushNotificationConfig":{"url":"https://x","id":"` + id + `"}}}`,
+		} {
+			got := found(t, *rule, decoded(t, doc))
+			if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || !strings.Contains(fmt.Sprint(got), want)) {
+				t.Errorf("%.20q: got %v, want %q", id, got, want)
+			}
+		}
+	}
+	got := found(t, schema.CreatePush, decoded(t, `{"taskId":"t","url":"https://x","token":"a\nb","authentication":{"scheme":"My Scheme","credentials":"a\r\nX: y"}}`))
+	want := map[string]string{
+		"/token":                      "must not contain control characters, for it is sent in an HTTP header",
+		"/authentication/scheme":      `expected the name of an HTTP authentication scheme such as Bearer, got "My Scheme"`,
+		"/authentication/credentials": "must not contain control characters, for it is sent in an HTTP header",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for auth, want := range map[string]string{
+		`{"schemes":["ApiKey"],"credentials":"x"}`: "", `{"schemes":[]}`: "",
+		`{"schemes":[],"credentials":"x"}`: "at least one scheme is required for the credentials",
+	} {
+		got := found(t, schema.CreatePush03, decoded(t, `{"taskId":"t","pushNotificationConfig":{"url":"https://x","authentication":`+auth+`}}`))
+		if got["/pushNotificationConfig/authentication/schemes"] != want || want == "" && len(got) > 0 {
+			t.Errorf("%s: got %v", auth, got)
+		}
 	}
 }
 
