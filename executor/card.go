@@ -9,10 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"net/http"
-	"net/netip"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -77,26 +74,10 @@ func (c *config) interfaces(base string) []*a2a.AgentInterface {
 		iface(base+c.paths.JSONRPC03, a2a.TransportProtocolJSONRPC, a2av0.Version),
 		iface(base+c.paths.REST03, a2a.TransportProtocolHTTPJSON, a2av0.Version),
 	}
-	if c.grpcAddr != "" {
-		at := c.grpcURL(base)
-		out = append(out, iface(at, a2a.TransportProtocolGRPC, a2a.Version), iface(at, a2a.TransportProtocolGRPC, a2av0.Version))
+	if addr := c.grpcAt(base); addr != "" {
+		out = append(out, iface(addr, a2a.TransportProtocolGRPC, a2a.Version), iface(addr, a2a.TransportProtocolGRPC, a2av0.Version))
 	}
 	return out
-}
-
-// grpcURL is where a client reaches gRPC: at the host of the other bindings,
-// where the address names none.
-func (c *config) grpcURL(base string) string {
-	host, port, err := net.SplitHostPort(c.grpcAddr)
-	ip, _ := netip.ParseAddr(host)
-	if err != nil || host != "" && !ip.IsUnspecified() {
-		return c.grpcAddr
-	}
-	host = "localhost"
-	if u, err := url.Parse(base); err == nil && u.Hostname() != "" {
-		host = u.Hostname()
-	}
-	return net.JoinHostPort(host, port)
 }
 
 func (c *config) cardSkills() []a2a.AgentSkill {
@@ -106,19 +87,6 @@ func (c *config) cardSkills() []a2a.AgentSkill {
 	return []a2a.AgentSkill{{
 		ID: c.builder.Domain, Name: c.agent.Name(), Description: c.agent.Description(), Tags: []string{c.builder.Domain},
 	}}
-}
-
-// baseOf is the address by which a client came, unless the server was told its
-// own.
-func (c *config) baseOf(r *http.Request) string {
-	switch {
-	case c.baseURL != "":
-		return c.baseURL
-	case r.TLS != nil:
-		return "https://" + r.Host
-	default:
-		return "http://" + r.Host
-	}
 }
 
 // serveCard serves the card, to any web page, with what caches need (A2A v1.0

@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -113,7 +112,7 @@ func (s edgeStream) SendMsg(m any) error {
 
 // admit is what all requests have in common.
 func (e grpcEdge) admit(ctx context.Context) (context.Context, *exchange, error) {
-	x := &exchange{edge: true, base: cmp.Or(e.baseURL, e.ownURL), old: e.version == version03}
+	x := &exchange{edge: true, base: e.baseOfRPC(ctx), old: e.version == version03}
 	ctx = e.transportLog(withExchange(ctx, x))
 	md, _ := metadata.FromIncomingContext(ctx)
 	if e.guards() {

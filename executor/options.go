@@ -78,8 +78,8 @@ type config struct {
 	hasCard     bool // a server's, else the program has its own
 	prefix      string
 	baseURL     string
-	ownURL      string // where Serve listens, for who asks for the card by no address
 	grpcAddr    string
+	httpAddr    net.Addr // where Serve listens; nil otherwise
 	version     string
 	skills      []a2a.AgentSkill
 	inputModes  []string

@@ -142,8 +142,8 @@ func Extensions(es ...a2a.AgentExtension) Option {
 type ExtendedCardFunc func(ctx context.Context, caller agent.User, public *a2a.AgentCard) (*a2a.AgentCard, error)
 
 // ExtendedCard declares an extended agent card, for authenticated callers. Over
-// gRPC the public card that f gets has the addresses below [BaseURL] only where
-// that is set. Default: none; the operation is not supported.
+// gRPC the public card that f gets has addresses for HTTP only with [BaseURL] or
+// [Serve]. Default: none; the operation is not supported.
 func ExtendedCard(f ExtendedCardFunc) Option {
 	return Option{name: "ExtendedCard", apply: func(c *config) error {
 		if f == nil {

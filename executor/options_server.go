@@ -16,7 +16,8 @@ import (
 
 // BaseURL sets the address under which clients reach the server, as the agent
 // card tells it: "https://agents.example.com/loans". Server only. Default:
-// what the request for the card was addressed to; set it behind a proxy.
+// what the request for the card was addressed to, with Serve too; set it behind
+// a proxy that changes the host or ends TLS.
 func BaseURL(base string) Option {
 	return Option{name: "BaseURL", scope: scopeServer, apply: func(c *config) error {
 		u, err := url.Parse(base)
@@ -31,8 +32,8 @@ func BaseURL(base string) Option {
 
 // GRPCAddr is the address, host:port, of the gRPC binding. Serve listens on
 // it; with NewServer it is only listed in the card, and RegisterGRPC adds the
-// service to a server of yours. An address without a host, or one of all
-// interfaces, is listed with the host by which the client came for the card.
+// service to a server of yours. Where the host is that of all interfaces, as in
+// ":9090", the card has the host by which its reader came, or that of [BaseURL].
 // Server only. Default: no gRPC.
 func GRPCAddr(addr string) Option {
 	return Option{name: "GRPCAddr", scope: scopeServer, apply: func(c *config) error {

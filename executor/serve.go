@@ -31,11 +31,11 @@ func Serve(ctx context.Context, addr string, a *agent.Agent, opts ...Option) err
 	if err != nil {
 		return err
 	}
-	c.ownURL = "http://" + reachable(l.http.Addr())
+	c.httpAddr = l.http.Addr()
 	var grpcAddr net.Addr
 	if l.grpc != nil {
 		grpcAddr = l.grpc.Addr()
-		c.grpcAddr = grpcAddr.String() // which has the port
+		c.grpcAddr = grpcAddr.String()
 	}
 	return l.serve(ctx, newServer(c), func() { //nolint:contextcheck // recovery goes on until the shutdown
 		for _, f := range c.onListen {
@@ -120,13 +120,4 @@ func (s *Server) stop(ctx context.Context, hs *http.Server, gs *grpc.Server) err
 		<-stopped
 	}
 	return err
-}
-
-// reachable is an address by which a client on this machine reaches a listener.
-func reachable(a net.Addr) string {
-	tcp, ok := a.(*net.TCPAddr)
-	if !ok || !tcp.IP.IsUnspecified() {
-		return a.String()
-	}
-	return net.JoinHostPort("localhost", fmt.Sprint(tcp.Port))
 }
