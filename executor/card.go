@@ -107,9 +107,8 @@ func (s *Server) serveCard(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", mediaJSON)
 	h.Set("Cache-Control", fmt.Sprintf("public, max-age=%d", int64(c.cardMaxAge.Seconds())))
 	h.Set("ETag", `"`+base64.RawURLEncoding.EncodeToString(hash[:12])+`"`)
-	if h.Get("Access-Control-Allow-Origin") == "" {
-		h.Set("Access-Control-Allow-Origin", "*")
-	}
+	h.Set("Access-Control-Allow-Origin", "*")
+	h.Set("Access-Control-Expose-Headers", "ETag")
 	if c.baseURL == "" {
 		h.Add("Vary", "Host")
 	}

@@ -12,7 +12,9 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
+	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
 	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/a2aexec/a2aexec/executor"
 )
@@ -76,5 +78,67 @@ func TestCardHasTheMembersOfTheSpecification(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, card.SecuritySchemes); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestCardIsProtoJSON but for one member, which the host's client reads in its
+// own form only: docs/rough_edges.md says so. When this fails after an upgrade
+// of the host, the card can have both.
+func TestCardIsProtoJSON(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, echo("a"), executor.BearerAuth(executor.VerifierFunc(verifyNames)), executor.APIKeyAuth("X-API-Key", executor.VerifierFunc(verifyNames)))
+	var card map[string]json.RawMessage
+	if err := json.Unmarshal(callServer(t, srv, http.MethodGet, "/.well-known/agent-card.json", "", nil).Body.Bytes(), &card); err != nil {
+		t.Fatal(err)
+	}
+	const wanted = `[{"schemes":{"bearer":{}}},{"schemes":{"apiKey":{"list":[]}}}]`
+	if err := json.Unmarshal([]byte(wanted), &a2a.SecurityRequirementsOptions{}); err == nil {
+		t.Error("the host now reads security requirements in ProtoJSON form: the card may have it")
+	}
+	card["securityRequirements"] = json.RawMessage(wanted)
+	raw, err := json.Marshal(card)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := &a2apb.AgentCard{}
+	if err := (protojson.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(raw, got); err != nil {
+		t.Fatal(err)
+	}
+	if got.GetSecuritySchemes()["bearer"].GetHttpAuthSecurityScheme().GetScheme() != "Bearer" || len(got.GetSupportedInterfaces()) == 0 || got.GetName() != "a" {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestCardIsReadFromAnyOrigin: clients send A2A-Version with it, for which a
+// browser asks first, and was refused.
+func TestCardIsReadFromAnyOrigin(t *testing.T) {
+	t.Parallel()
+	for name, srv := range map[string]*executor.Server{
+		"without CORS": newServer(t, echo("a"), executor.Prefix("/p")), "with CORS": newServer(t, echo("a"), executor.Prefix("/p"), executor.CORS("https://app.example")),
+	} {
+		const path = "/p/.well-known/agent-card.json"
+		for _, origin := range []string{"https://other.example", "https://app.example", "null"} {
+			ask := map[string]string{"Origin": origin, "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "a2a-version,if-none-match"}
+			got := callServer(t, srv, http.MethodOptions, path, "", ask)
+			if h := got.Header(); got.Code != http.StatusNoContent || h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Allow-Methods") != "GET" ||
+				h.Get("Access-Control-Allow-Headers") != "a2a-version,if-none-match" {
+				t.Errorf("%s, %s: preflight: got %d %v", name, origin, got.Code, h)
+			}
+			ask["Access-Control-Request-Method"] = "DELETE"
+			if got := callServer(t, srv, http.MethodOptions, path, "", ask); got.Header().Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("%s, %s: a DELETE may follow: %v", name, origin, got.Header())
+			}
+			read := callServer(t, srv, http.MethodGet, path, "", map[string]string{"Origin": origin, "A2A-Version": "1.0"})
+			if h := read.Header(); read.Code != http.StatusOK || h.Get("Access-Control-Allow-Origin") != "*" || h.Get("Access-Control-Expose-Headers") != "ETag" {
+				t.Errorf("%s, %s: got %d %v", name, origin, read.Code, h)
+			}
+			rest := map[string]string{"Origin": "https://other.example", "Access-Control-Request-Method": "POST"}
+			if got := callServer(t, srv, http.MethodOptions, "/p/v1/message:send", "", rest); got.Header().Get("Access-Control-Allow-Origin") != "" {
+				t.Errorf("%s: another origin may call: %v", name, got.Header())
+			}
+		}
+		if got := callServer(t, srv, http.MethodOptions, path, "", nil); got.Code != http.StatusMethodNotAllowed {
+			t.Errorf("%s: OPTIONS that is no preflight: got %d", name, got.Code)
+		}
 	}
 }

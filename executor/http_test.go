@@ -146,27 +146,6 @@ func TestCORS(t *testing.T) {
 	}
 }
 
-// TestCardInBrowsers: a browser asks before it reads the card, for clients name
-// their version; it was told that the method is not allowed.
-func TestCardInBrowsers(t *testing.T) {
-	t.Parallel()
-	for name, opts := range map[string][]executor.Option{"without CORS": nil, "with CORS": {executor.CORS("https://app.example")}} {
-		srv := newServer(t, echo("a"), opts...)
-		for _, path := range []string{"/.well-known/agent-card.json", "/.well-known/agent-card.json/"} {
-			got := callServer(t, srv, http.MethodOptions, path, "", map[string]string{
-				"Origin": "https://o.example", "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "a2a-version",
-			})
-			if got.Code != http.StatusNoContent || got.Header().Get("Access-Control-Allow-Origin") != "*" || got.Header().Get("Access-Control-Allow-Headers") != "a2a-version" {
-				t.Errorf("%s %s: preflight: got %d %v", name, path, got.Code, got.Header())
-			}
-			got = callServer(t, srv, http.MethodGet, path, "", map[string]string{"Origin": "https://o.example", "A2A-Version": "1.0"})
-			if got.Code != http.StatusOK || got.Header().Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(got.Header().Get("Access-Control-Expose-Headers"), "Etag") {
-				t.Errorf("%s %s: got %d %v", name, path, got.Code, got.Header())
-			}
-		}
-	}
-}
-
 // TestForeignOrigins: what a page of another origin may not do its browser keeps
 // from it, as long as the server gives no permission; the server refuses nothing
 // for its Origin, which programs and pages of its own send too.

@@ -39,18 +39,7 @@ func NewServer(a *agent.Agent, opts ...Option) (*Server, error) {
 
 func newServer(c *config) *Server {
 	s := &Server{Handler: newHandler(c), config: c}
-	all := s.dispatcher()
-	card, others := cors.New(cardOrigin).Handler(all), all
-	if len(c.origins) > 0 {
-		others = cors.New(c.crossOrigin()).Handler(all)
-	}
-	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.TrimSuffix(r.URL.EscapedPath(), "/") == c.prefix+pathCard {
-			card.ServeHTTP(w, r)
-			return
-		}
-		others.ServeHTTP(w, r)
-	})
+	s.handler = c.crossOrigins(s.dispatcher())
 	return s
 }
 
@@ -117,16 +106,6 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// cardOrigin lets every web page read the card. Its request needs a preflight,
-// for it has an A2A-Version.
-var cardOrigin = cors.Options{
-	AllowedOrigins: []string{"*"},
-	AllowedMethods: []string{http.MethodGet, http.MethodHead},
-	AllowedHeaders: []string{"*"},
-	ExposedHeaders: []string{"ETag"},
-	MaxAge:         600,
-}
-
 // crossOrigin lets web pages of the origins call the server.
 func (c *config) crossOrigin() cors.Options {
 	headers := []string{"Content-Type", "Accept", "Accept-Language", "Authorization", "Last-Event-ID", a2a.SvcParamVersion, a2a.SvcParamExtensions, oldExtensions}
@@ -138,6 +117,6 @@ func (c *config) crossOrigin() cors.Options {
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete},
 		AllowedHeaders: headers,
 		ExposedHeaders: []string{a2a.SvcParamExtensions, oldExtensions, "WWW-Authenticate", "Retry-After", "ETag"},
-		MaxAge:         600,
+		MaxAge:         originMaxAge,
 	}
 }
