@@ -56,14 +56,16 @@ const (
 
 // PushNotifications lets clients register receivers for the events of their
 // tasks (A2A v1.0 sections 3.5.3 and 4.3.3), and says so in the agent card. A
-// receiver gets what the generation of A2A has by which it was registered: the
-// events of a stream in 1.0, in 0.3 the task at each change of its status
+// receiver gets what the generation of A2A has by which it was registered: in
+// 1.0 the events of a stream, in 0.3 the task at each change of its status
 // (section 9.5 there). A config whose id no path of HTTP+JSON can name, or of
-// which something fits no HTTP header, is refused with the field. Whatever Store and Sender
-// do (fail, panic, hang), the task is untouched: events are sent from
-// goroutines of their own, each task's in their order, again where that failed,
-// and dropped with a line in the log where it goes on failing. A shutdown waits
-// for what is still to be sent. Default: no push notifications.
+// which something fits no HTTP header, is refused with the field.
+//
+// Whatever Store and Sender do (fail, panic, hang), the task is untouched:
+// events are sent from goroutines of their own, each task's in their order,
+// again where that failed, and dropped with a line in the log where it goes on
+// failing. A shutdown waits for what is still to be sent. Default: no push
+// notifications.
 func PushNotifications(p Push) Option {
 	return Option{name: "PushNotifications", apply: func(c *config) error {
 		if p.Attempts < 0 || p.Timeout < 0 || p.Within < 0 || p.Queue < 0 {

@@ -356,6 +356,14 @@ func TestConfigOf03WithoutAnID(t *testing.T) {
 			t.Errorf("the one without an id: got %s", got)
 		}
 	}
+	unnamed := &oldpb.GetTaskPushNotificationConfigRequest{Name: "tasks/" + id + "/pushNotificationConfigs/"} // as the Go client has it
+	got, err := oldpb.NewA2AServiceClient(w.conn).GetTaskPushNotificationConfig(t.Context(), unnamed)
+	if err != nil || got.GetPushNotificationConfig().GetUrl() != "https://example.com/2" {
+		t.Errorf("gRPC: got %v (%v)", got, err)
+	}
+	if got := w.ask(t, "JSON-RPC", request{op: "GetTaskPushNotificationConfig", params: map[string]any{"taskId": id}}); got.reason != "INVALID_PARAMS" {
+		t.Errorf("1.0: got %s", got.raw)
+	}
 	if got := strings.Count(ask("list", `{"id":"`+id+`"}`), `"url"`); got != 3 {
 		t.Errorf("%d configs, want 3", got)
 	}
