@@ -148,6 +148,30 @@ func TestWebhooksOf03GetTasksOf03(t *testing.T) {
 	}
 }
 
+// TestWebhooksOf03OfAUsersTask: the task of an authenticated user is read as
+// theirs, also when it waits and when it is canceled.
+func TestWebhooksOf03OfAUsersTask(t *testing.T) {
+	t.Parallel()
+	w := serve(t, conforming(nil), executor.BearerAuth(executor.VerifierFunc(verifyNames)), toPrivate())
+	h := newHook(t)
+	ada := map[string]string{"Authorization": "Bearer ada"}
+	asked := w.ask(t, "JSON-RPC 0.3", request{op: "SendMessage", header: ada, params: with(say("credentials", nil), map[string]any{
+		"configuration": map[string]any{"taskPushNotificationConfig": map[string]any{"url": h.URL, "token": "tok"}},
+	})})
+	if got := w.ask(t, "gRPC", request{op: "CancelTask", header: ada, params: map[string]any{"id": asked.result["id"]}}); got.failed {
+		t.Fatal(got.raw)
+	}
+	got := h.tasks03(t)
+	if diff := cmp.Diff([]string{"working", "auth-required", "canceled"}, states03(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, task := range got {
+		if len(task.History) == 0 {
+			t.Errorf("%s without its history", task.Status.State)
+		}
+	}
+}
+
 // TestWebhooksOf03OfAForgottenTask: the last task may be gone when it is told.
 func TestWebhooksOf03OfAForgottenTask(t *testing.T) {
 	t.Parallel()
