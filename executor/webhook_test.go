@@ -162,7 +162,7 @@ func TestWebhooksOf03OfAUsersTask(t *testing.T) {
 		t.Fatal(got.raw)
 	}
 	got := h.tasks03(t)
-	if diff := cmp.Diff([]string{"working", "auth-required", "canceled"}, states03(got)); diff != "" {
+	if diff := cmp.Diff([]string{"working", "auth-required", "canceled"}, statesOf03(got)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, task := range got {
