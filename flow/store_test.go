@@ -18,9 +18,9 @@ import (
 
 func TestFileStoreOfTheCrashTest(t *testing.T) {
 	t.Parallel()
-	flowtest.Run(t, func(t *testing.T) flow.Store {
+	flowtest.RunDurable(t, func(t *testing.T, dir string) flow.Store {
 		t.Helper()
-		return &fileStore{dir: t.TempDir()}
+		return &fileStore{dir: dir}
 	})
 }
 

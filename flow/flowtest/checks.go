@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/a2aexec/a2aexec/flow"
 )
@@ -109,93 +107,6 @@ func runsApart(ctx context.Context, p *probe) error {
 	)
 }
 
-const (
-	crowd  = 32 // who save at once
-	rounds = 50 // how often, since a store that looks before it saves is right most of the time
-)
-
-// together calls fn in several goroutines at once and returns their errors.
-func together(fn func(i int) error) []error {
-	errs := make([]error, crowd)
-	var waiting atomic.Int32
-	waiting.Store(crowd)
-	var wg sync.WaitGroup
-	for i := range crowd {
-		wg.Go(func() {
-			defer func() {
-				if v := recover(); v != nil {
-					errs[i] = fmt.Errorf("panic: %v", v)
-				}
-			}()
-			waiting.Add(-1)
-			for spins := 1; waiting.Load() > 0; spins++ { // not a channel: those it wakes come one after the other
-				if spins%100 == 0 {
-					runtime.Gosched()
-				}
-			}
-			errs[i] = fn(i)
-		})
-	}
-	wg.Wait()
-	return errs
-}
-
-// yielding is a context that lets others go first whenever it is looked at,
-// which a store does between its steps.
-type yielding struct{ context.Context } //nolint:containedctx // a context itself
-
-// Err implements context.Context.
-func (y yielding) Err() error {
-	runtime.Gosched()
-	return y.Context.Err()
-}
-
-// Done implements context.Context.
-func (y yielding) Done() <-chan struct{} {
-	runtime.Gosched()
-	return y.Context.Done()
-}
-
-// oneOf checks that one call went well and the others got the wanted error.
-func oneOf(errs []error, want ...error) error {
-	won := 0
-	for _, err := range errs {
-		if err == nil {
-			won++
-			continue
-		}
-		lost := false
-		for _, w := range want {
-			lost = lost || errors.Is(err, w)
-		}
-		if !lost {
-			return fmt.Errorf("got %w, want one of %v", err, want)
-		}
-	}
-	if won != 1 {
-		return fmt.Errorf("%d of %d won, want 1", won, len(errs))
-	}
-	return nil
-}
-
-func oneWins(ctx context.Context, p *probe) error {
-	run := p.use("run")
-	for seq := uint64(1); seq <= rounds; seq++ {
-		errs := together(func(i int) error { return p.save(yielding{ctx}, run, seq, fmt.Sprint("by ", i)) }) //nolint:contextcheck // it is ctx
-		if err := oneOf(errs, flow.ErrConflict); err != nil {
-			return fmt.Errorf("number %d: %w", seq, err)
-		}
-		for i, err := range errs {
-			if err == nil {
-				if err := p.expect(ctx, run, seq, fmt.Sprint("by ", i)); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
 func wholeOnly(ctx context.Context, p *probe) error {
 	run := p.use("run")
 	page := func(seq uint64) []byte { return bytes.Repeat([]byte{byte('a' + seq%26)}, 20_000+int(seq)) } //nolint:gosec // small
@@ -272,6 +183,39 @@ func deleteUnknown(ctx context.Context, p *probe) error {
 	return p.Delete(ctx, "flowtest/nobody")
 }
 
+// lookAlikes are ids that a store may confuse which changes, cuts or compares
+// them in a way of its own: without case, without blanks at the end, by their first
+// bytes, as patterns, as paths, or as one form of Unicode.
+var lookAlikes = []string{
+	"task", "Task", "TASK", "task ", " task", "task/", "task//", "/task", "task/.", "./task", "x/../task", "task.",
+	"a/b", "a_b", "a-b", "a:b", `a\b`, "a%b", "a%2Fb", "a b", "a+b", "a?b", "a*b", "a'b", `a"b`, "a;b", "a,b", "a|b", "ab",
+	"caf\u00e9", "cafe\u0301", "cafe", "caf?", "\u212a", "k", "K", "stra\u00dfe", "strasse", "i", "\u0131", "\u0130", "I",
+	"1", "01", "1.0", "1e0", "null", "nil", "NULL", "{}", "[]", "-", "--", "a\nb", "a\tb", "a\r\nb",
+	strings.Repeat("l", 63), strings.Repeat("l", 64), strings.Repeat("l", 65), strings.Repeat("l", 255), strings.Repeat("l", 256),
+	strings.Repeat("l", 299) + "1", strings.Repeat("l", 299) + "2", strings.Repeat("/l", 150) + "1", strings.Repeat("/l", 150) + "2",
+}
+
+func alike(ctx context.Context, p *probe) error {
+	for _, name := range lookAlikes {
+		run := p.use(name)
+		if err := p.save(ctx, run, 1, "of "+run); err != nil {
+			return fmt.Errorf("save %q after others like it: %w", run, err)
+		}
+	}
+	for i, name := range lookAlikes { // one is deleted after the other
+		for _, left := range lookAlikes[i:] {
+			run := p.use(left)
+			if err := p.expect(ctx, run, 1, "of "+run); err != nil {
+				return err
+			}
+		}
+		if err := p.Delete(ctx, p.use(name)); err != nil {
+			return fmt.Errorf("delete %q: %w", p.use(name), err)
+		}
+	}
+	return nil
+}
+
 func notAliased(ctx context.Context, p *probe) error {
 	run := p.use("run")
 	if err := p.save(ctx, run, 1, "one"); err != nil {
@@ -283,6 +227,15 @@ func notAliased(ctx context.Context, p *probe) error {
 	}
 	if err := p.save(ctx, run, 2, "two"); err != nil {
 		return err
+	}
+	other := p.use("other")
+	if err := p.save(ctx, other, 1, "etc"); err != nil {
+		return err
+	}
+	for _, run := range []string{run, other} { // a store may load into the same memory
+		if _, err := p.Load(ctx, run); err != nil {
+			return err
+		}
 	}
 	if before.Seq != 1 || string(before.Data) != "one" {
 		return fmt.Errorf("a checkpoint changed after it was loaded: number %d, data %q", before.Seq, before.Data)

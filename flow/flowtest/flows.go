@@ -72,7 +72,7 @@ func oneResumes(ctx context.Context, p *probe) error {
 		return fmt.Errorf("run: paused %t, %w", res.Paused(), err)
 	}
 	id := res.Asks()[0].ID()
-	errs := together(func(i int) error {
+	errs := together(32, func(i int) error {
 		_, err := c.Resume(ctx, run, store, flow.Answer(id, fmt.Sprint("by ", i)))
 		return err
 	})

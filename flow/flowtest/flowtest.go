@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 
@@ -23,6 +24,36 @@ func Run(t *testing.T, newStore func(*testing.T) flow.Store) {
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
 			if err := c.run(t.Context(), newStore(t)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// RunDurable is [Run] for a store that outlives its process: open opens the store
+// that is kept in a directory, which is empty at first. Besides, each of some
+// checks opens one again, after it has closed it, if that is an io.Closer, and
+// expects what was saved before.
+func RunDurable(t *testing.T, open func(t *testing.T, dir string) flow.Store) {
+	t.Helper()
+	Run(t, func(t *testing.T) flow.Store {
+		t.Helper()
+		return open(t, t.TempDir())
+	})
+	for _, c := range durableChecks {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			var last flow.Store
+			reopen := func() (*probe, error) {
+				if closer, ok := last.(io.Closer); ok {
+					if err := closer.Close(); err != nil {
+						return nil, fmt.Errorf("close: %w", err)
+					}
+				}
+				last = open(t, dir)
+				return &probe{Store: last}, nil
+			}
+			if err := c.fn(t.Context(), reopen); err != nil {
 				t.Error(err)
 			}
 		})
@@ -56,6 +87,7 @@ var checks = []check{
 	{"a number used already is a conflict", repeated},
 	{"a conflict changes nothing", conflictChangesNothing},
 	{"runs are kept apart", runsApart},
+	{"runs with ids that look alike are kept apart", alike},
 	{"of many that save the same number one wins", oneWins},
 	{"a reader sees whole checkpoints only", wholeOnly},
 	{"a cancelled context changes nothing", cancelled},

@@ -3,9 +3,12 @@ package flowtest_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"path"
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
 
 	"go.uber.org/goleak"
 
@@ -37,6 +40,93 @@ type (
 		last map[string]flow.Checkpoint
 	}
 )
+
+// hastier looks, packs, and saves, and looks at no context.
+type hastier struct{ hasty }
+
+func (s *hastier) Save(_ context.Context, c flow.Checkpoint) error {
+	s.mu.Lock()
+	last := s.last[c.Run]
+	s.mu.Unlock()
+	if last.Seq+1 != c.Seq {
+		return flow.ErrConflict
+	}
+	packed, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var kept flow.Checkpoint
+	err = json.Unmarshal(packed, &kept)
+	s.last[c.Run] = kept
+	return err
+}
+
+// keyed makes another key of a run's id.
+type keyed struct {
+	*flow.Memory
+	key func(string) string
+}
+
+func (s keyed) Save(ctx context.Context, c flow.Checkpoint) error {
+	c.Run = s.key(c.Run)
+	return s.Memory.Save(ctx, c)
+}
+
+func (s keyed) Load(ctx context.Context, run string) (flow.Checkpoint, error) {
+	c, err := s.Memory.Load(ctx, s.key(run))
+	c.Run = run
+	return c, err
+}
+
+func (s keyed) Delete(ctx context.Context, run string) error { return s.Memory.Delete(ctx, s.key(run)) }
+
+// shared loads all checkpoints into the same memory.
+type shared struct {
+	*flow.Memory
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (s *shared) Load(ctx context.Context, run string) (flow.Checkpoint, error) {
+	c, err := s.Memory.Load(ctx, run)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.buf = append(s.buf[:0], c.Data...)
+	c.Data = s.buf
+	return c, err
+}
+
+// TestStoresThatConfuseRunsAreFound: they passed.
+func TestStoresThatConfuseRunsAreFound(t *testing.T) {
+	t.Parallel()
+	for name, key := range map[string]func(string) string{
+		"without case": strings.ToLower,
+		"cut":          func(s string) string { return s[:min(len(s), 64)] },
+		"cut at 255":   func(s string) string { return s[:min(len(s), 255)] },
+		"trimmed":      strings.TrimSpace,
+		"as a path":    path.Clean,
+		"as a file":    strings.NewReplacer("/", "_", ":", "_", `\`, "_").Replace,
+		"escaped once": func(s string) string { return strings.ReplaceAll(s, "/", "%2F") },
+		"only ASCII": func(s string) string {
+			return strings.Map(func(r rune) rune { return min(r, 128) }, s)
+		},
+		"only letters": func(s string) string {
+			return strings.Map(func(r rune) rune {
+				if unicode.IsLetter(r) || r == '/' || r == '1' {
+					return r
+				}
+				return -1
+			}, s)
+		},
+	} {
+		err := flowtest.TestStore(t.Context(), keyed{flow.NewMemory(), key})
+		if err == nil || !strings.Contains(err.Error(), "look alike") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
 
 func (s idempotent) Save(ctx context.Context, c flow.Checkpoint) error {
 	last, err := s.Load(ctx, c.Run)
@@ -119,6 +209,8 @@ func TestBrokenStoresAreFound(t *testing.T) {
 		{"deletes nothing", sticky{flow.NewMemory()}, "a deleted run is unknown and can begin again"},
 		{"takes the same twice", idempotent{flow.NewMemory()}, "a number used already is a conflict"},
 		{"looks before it saves", &hasty{last: map[string]flow.Checkpoint{}}, "of many that save the same number one wins"},
+		{"packs before it saves", &hastier{hasty{last: map[string]flow.Checkpoint{}}}, "of many that save the same number one wins"},
+		{"loads into the same memory", &shared{Memory: flow.NewMemory()}, "saved data is not aliased by what is loaded"},
 		{"panics", rude{flow.NewMemory()}, "panic"},
 	}
 	for _, tc := range cases {
