@@ -26,13 +26,12 @@ type checkpoints struct {
 	text    *draft        // where it is written
 	work    *finished.Run // nil unless somebody else may end the run
 
-	lost       error           // what the store said when it failed; it may have gone on without this run
-	superseded bool            // the store has one of somebody else's
-	ctx        context.Context //nolint:containedctx // that of the run, but it does not end: what was done is to be kept
+	lost       error // what the store said when it failed; it may have gone on without this run
+	superseded bool  // the store has one of somebody else's
 }
 
 func newCheckpoints(ctx context.Context, s *session) *checkpoints {
-	return &checkpoints{ctx: context.WithoutCancel(ctx), text: newDraft(s), work: s.noted(ctx)}
+	return &checkpoints{text: newDraft(s), work: s.noted(ctx)}
 }
 
 // isLost reports whether the store has failed.
@@ -51,8 +50,7 @@ func (r *run[S]) save(st status) error {
 // saveRunning implements saver.
 func (r *run[S]) saveRunning() error { return r.saveLocked(statusRunning) }
 
-// saveLocked saves even if ctx has ended: what was done is to be kept. The
-// caller holds mu.
+// saveLocked saves. The caller holds mu.
 func (r *run[S]) saveLocked(st status) error {
 	if r.store.lost != nil {
 		return r.store.lost
@@ -69,7 +67,7 @@ func (r *run[S]) saveLocked(st status) error {
 	c.Data = make([]byte, len(r.store.text.buf)) // the store may keep it
 	copy(c.Data, r.store.text.buf)
 	r.store.lost = errHookExited // should it end the goroutine
-	err := put(r.store.ctx, r.cfg.store, c)
+	err := r.ask(func(ctx context.Context) error { return r.cfg.store.Save(ctx, c) })
 	if _, saved := errtree.As[*unheardError](err); err != nil && !saved {
 		r.store.superseded = isAmong(err, ErrConflict)
 		r.store.lost = &StoreError{Op: "save", Err: err}
@@ -93,22 +91,12 @@ type unheardError struct{ error }
 
 func (e *unheardError) Unwrap() error { return e.error }
 
-// put is Store.Save with panics contained.
-func put(ctx context.Context, s Store, c Checkpoint) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = recovered(v)
-		}
-	}()
-	return s.Save(ctx, c)
-}
-
 // discard removes the checkpoints of a run that has ended well.
-func (r *run[S]) discard(ctx context.Context) error {
+func (r *run[S]) discard() error {
 	if r.cfg.store == nil || !r.cfg.discard {
 		return nil
 	}
-	err := contain(func() error { return r.cfg.store.Delete(context.WithoutCancel(ctx), r.id) })
+	err := r.ask(func(ctx context.Context) error { return r.cfg.store.Delete(ctx, r.id) })
 	if err != nil {
 		return &StoreError{Op: "delete", Err: err}
 	}

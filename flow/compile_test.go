@@ -264,9 +264,12 @@ func TestCompileOfManyJoins(t *testing.T) {
 		}
 		return least
 	}
-	small, large := took(50), took(400)
-	t.Logf("200 nodes %v, 1,600 nodes %v", small, large)
-	if large > 8*8*4*small { // cubic would be 512 times as much
-		t.Errorf("200 nodes took %v, 1,600 nodes %v", small, large)
+	small, large := time.Hour, time.Hour
+	for range 20 { // others may use the machine for most of one
+		small, large = min(small, took(50)), min(large, took(400))
+		if large <= 8*8*4*small { // cubic would be 512 times as much
+			return
+		}
 	}
+	t.Errorf("200 nodes took %v, 1,600 nodes %v", small, large)
 }

@@ -81,57 +81,13 @@ func (f *frame) about(e Event) Event {
 	return e
 }
 
-// tee passes on what a node writes and tells the hook.
-type tee struct {
-	to    *stream.Writer
-	tell  func(stream.Chunk) error
-	fresh map[int]*stream.Artifact // those of NewArtifact, by number
-}
-
-// artifact finds where the node's artifact goes.
-func (t *tee) artifact(i stream.Info) *stream.Artifact {
-	described := stream.Description(i.Description)
-	if i.Number == 0 {
-		return t.to.Artifact(i.Name, described)
-	}
-	a, ok := t.fresh[i.Number]
-	if !ok {
-		a = t.to.NewArtifact(i.Name, described)
-		if t.fresh == nil {
-			t.fresh = map[int]*stream.Artifact{}
-		}
-		t.fresh[i.Number] = a
-	}
-	return a
-}
-
-// Chunk writes the parts one by one, since a Writer takes them so.
-func (t *tee) Chunk(c stream.Chunk) error {
-	to := t.artifact(c.Artifact)
-	for _, p := range c.Parts {
-		if err := to.Part(p); err != nil {
-			return err
-		}
-	}
-	if c.Last {
-		if err := to.Close(); err != nil {
-			return err
-		}
-	}
-	return t.tell(c)
-}
-
-// Progress passes progress on.
-func (t *tee) Progress(text string) error { return t.to.Progress(text) }
-
 // withTee lets the hook see what a node writes to the stream in ctx.
 func (f *frame) withTee() context.Context {
 	w, ok := stream.FromContext(f)
 	if f.s.cfg.hook == nil || !ok {
 		return f
 	}
-	seen, _ := stream.New(&tee{to: w, tell: func(c stream.Chunk) error {
+	return stream.NewContext(f, w.Observed(func(c stream.Chunk) error {
 		return f.s.emitOf(f, f.about(Event{Kind: NodeWrote, Chunk: c}))
-	}})
-	return stream.NewContext(f, seen)
+	}))
 }

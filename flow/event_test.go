@@ -2,6 +2,7 @@ package flow_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -116,5 +117,48 @@ func TestHookKeepsArtifactsApart(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, s.got); diff != "" {
 		t.Errorf("chunks (-want +got):\n%s", diff)
+	}
+}
+
+// TestHookDoesNotChangeTheStream: with a hook, closing an artifact did nothing
+// that another node, or the code before the flow, had begun.
+func TestHookDoesNotChangeTheStream(t *testing.T) {
+	t.Parallel()
+	run := func(opts ...flow.RunOption) (log []string) {
+		to := &sink{}
+		w, _ := stream.New(to)
+		say := func(id string, err error) { log = append(log, fmt.Sprint(id, " ", err)) }
+		say("before", w.Artifact("y").Text("zero"))
+		l := newLab("f")
+		node := func(id string, do func(w *stream.Writer) error) flow.Ref {
+			return l.node(id, func(ctx context.Context, _ trail) error {
+				w, _ := stream.FromContext(ctx)
+				say(id, do(w))
+				return nil
+			})
+		}
+		l.chain(flow.START,
+			node("a", func(w *stream.Writer) error { return w.Artifact("x").Text("one ") }),
+			node("b", func(w *stream.Writer) error { return w.Artifact("x").Close() }),
+			node("c", func(w *stream.Writer) error { return w.Artifact("x").Text("two") }),
+			node("d", func(w *stream.Writer) error { return errors.Join(w.Artifact("y").Close(), w.Progress("d")) }),
+			node("e", func(w *stream.Writer) error { return w.Artifact("y").Text("late") }),
+			node("f", func(w *stream.Writer) error { return w.NewArtifact("y").Text("another") }), flow.END)
+		must(l.compile(t).Run(stream.NewContext(t.Context(), w), "r", trail{}, opts...))(t)
+		say("after", w.Artifact("y").Text("late"))
+		return append(log, to.got...)
+	}
+	bare := run()
+	var told []string
+	hooked := run(flow.OnEvent(func(_ context.Context, e flow.Event) {
+		if e.Kind == flow.NodeWrote {
+			told = append(told, fmt.Sprint(e.Node, e.Chunk.Artifact.Name, e.Chunk.Append, e.Chunk.Last))
+		}
+	}))
+	if diff := cmp.Diff(bare, hooked); diff != "" {
+		t.Errorf("(-without +with a hook):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"axfalse false", "bxtrue true", "dytrue true", "fyfalse false"}, told); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
 	}
 }

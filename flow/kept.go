@@ -3,7 +3,6 @@ package flow
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/hitl"
@@ -26,9 +25,9 @@ func (s *session) keepFailure(err error, tries int32) []byte {
 	return data
 }
 
-// err is the failure again: its class, and the text as the cause.
+// err is the failure again: its class and its text.
 func (f *storedFailure) err() error {
-	return f.Class.Err().With(errcode.Cause(errors.New(f.Text)))
+	return &severalError{text: f.Text, errs: []error{f.Class.Err()}}
 }
 
 // storedAsk is an open question in a checkpoint.

@@ -17,8 +17,9 @@ import (
 // The inner run is a part of the node's visit, and its checkpoints are a part of
 // the outer run's. Its id is the outer run's with the node and the visit. Its
 // questions pause the outer run, which is resumed with the answers; when the
-// node runs again, the inner run goes on where it was, and its completed nodes
-// do not run again. When the inner run fails, the outer [NodeError] names the
+// node runs again, also as it is retried, the inner run goes on where it was, and
+// its completed nodes do not run again. Only what is stored can go on: in a run
+// without a store, a retried node begins the inner flow anew. When the inner run fails, the outer [NodeError] names the
 // node, its cause is the inner NodeError, and its value is the inner state so
 // far. The inner flow's own limits count; the outer run's store, codec and hook
 // are the inner run's, too.

@@ -17,6 +17,10 @@ type Apply[S, O any] interface {
 // were added, after all of them finished. An apply that returns an error ends
 // the run as an [*errcode.MergeStrategyError].
 //
+// A nil output is one, too: it is applied, stored as what the codec makes of it,
+// and a node that returns it has completed. It makes no artifact, but for a nil
+// slice or map, which stands for an empty one.
+//
 // The id must be unique in the graph and must not be empty, START or END, nor
 // contain a slash; the kind says what the node is to clients ("business",
 // "llm") and must not be empty.

@@ -41,7 +41,7 @@ func (r *run[S]) proceed(ctx context.Context) (Result[S], error) {
 		return r.result(), nil
 	}
 	if !r.merged && r.first(ready) == nil && len(r.cfg.answers) == 0 && r.first(parked) != nil {
-		r.conclude()
+		r.halt()
 		return r.result(), nil
 	}
 	if err := r.save(statusRunning); err != nil {
@@ -63,7 +63,7 @@ func (c *Compiled[S]) Load(ctx context.Context, runID string, opts ...RunOption)
 	if err := r.read(ctx, runID, opts, true); err != nil {
 		return Result[S]{}, fmt.Errorf("load run %q: %w", runID, err)
 	}
-	r.conclude()
+	r.halt()
 	return r.result(), nil
 }
 
@@ -84,7 +84,7 @@ func (r *run[S]) read(ctx context.Context, runID string, opts []RunOption, finis
 		return errNoStore
 	}
 	var last Checkpoint
-	err := contain(func() (err error) {
+	err := r.ask(func(context.Context) (err error) { //nolint:contextcheck // it is in the base
 		last, err = r.cfg.store.Load(ctx, runID)
 		return err
 	})

@@ -30,6 +30,12 @@ type run[S any] struct {
 // Within an agent it is made from the task's id and the flow's name; elsewhere any
 // text that is unique will do. It must be UTF-8 and not be empty.
 //
+// When ctx ends, nodes are awaited, but the store only for a second, and, when its
+// own context has ended then, for another: the run fails with a [*StoreError] that
+// wraps why ctx has ended, in the node whose checkpoint was to be saved. Its result
+// has what was done; whether that was saved a resume will tell. The
+// call is left behind.
+//
 // A run that pauses for answers returns no error and a result that is
 // [Result.Paused]. A run that fails returns the result so far and a
 // [*NodeError]. Only a run that could not begin returns another error: one with
@@ -121,7 +127,7 @@ func (r *run[S]) drive(ctx context.Context, plain int32) (Result[S], error) {
 			r.strides(r.front[0].node) //nolint:contextcheck // it is in the base
 		}
 	}
-	if err := r.discard(ctx); err != nil {
+	if err := r.discard(); err != nil { //nolint:contextcheck // it is in the base
 		return r.result(), r.fail(r.lastNode(), err)
 	}
 	return r.result(), nil
@@ -226,7 +232,18 @@ func (r *run[S]) pause() error {
 	if err := r.save(statusPaused); err != nil {
 		return r.fail(r.first(parked).node, err)
 	}
-	r.conclude()
+	r.halt()
 	r.notePause()
 	return nil
+}
+
+// halt makes the result of a run that goes on later.
+func (r *run[S]) halt() {
+	r.conclude()
+	for i := range r.front {
+		if t := &r.front[i]; t.phase == dropped && !r.merged {
+			r.failures = append(r.failures, r.nodeError(t.node, t, t.err))
+			r.lost = append(r.lost, t.made)
+		}
+	}
 }

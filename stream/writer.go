@@ -76,6 +76,43 @@ type Writer struct {
 	timer    *time.Timer // nil unless it runs
 	failed   error       // why something held back could not be sent
 	closing  []Chunk     // once closed
+
+	of   *Writer // whose view it is, see Observed; nothing else is in use then
+	tell func(Chunk) error
+}
+
+// Observed gives a Writer that writes to w, and tells of each part that w has
+// taken and each artifact that it closes, as a chunk of its own, whatever w holds
+// back. Tell is called in the writing goroutine; its error is the write's.
+func (w *Writer) Observed(tell func(Chunk) error) *Writer {
+	if w == nil || tell == nil {
+		return w
+	}
+	if w.of == nil {
+		return &Writer{of: w, tell: tell}
+	}
+	return &Writer{of: w.of, tell: func(c Chunk) error {
+		if err := w.tell(c); err != nil {
+			return err
+		}
+		return tell(c)
+	}}
+}
+
+// told passes on what was taken of a write, if anything was.
+func (w *Writer) told(c Chunk, err error) error {
+	if err != nil || len(c.Parts) == 0 || w.tell == nil {
+		return err
+	}
+	return w.tell(c)
+}
+
+// owner is the Writer that keeps what is written.
+func (w *Writer) owner() *Writer {
+	if w.of != nil {
+		return w.of
+	}
+	return w
 }
 
 // key is an artifact's identity within a Writer.
@@ -124,10 +161,11 @@ func (w *Writer) NewArtifact(name string, opts ...ArtifactOption) *Artifact {
 	if w == nil {
 		return &Artifact{}
 	}
-	w.mu.Lock()
-	w.made++
-	k := key{validText(name), w.made}
-	w.mu.Unlock()
+	o := w.owner()
+	o.mu.Lock()
+	o.made++
+	k := key{validText(name), o.made}
+	o.mu.Unlock()
 	w.describe(k, opts)
 	return &Artifact{w: w, key: k}
 }
@@ -139,6 +177,7 @@ func (w *Writer) Progress(text string) error {
 	if w == nil {
 		return ErrClosed
 	}
+	w = w.owner()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.sink == nil {
@@ -164,25 +203,31 @@ func (w *Writer) write(k key, part Part) error {
 	if w == nil {
 		return ErrClosed
 	}
+	return w.told(w.owner().put(k, part))
+}
+
+// put takes a part. The chunk is of that alone, and empty if it is.
+func (w *Writer) put(k key, part Part) (Chunk, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a := w.artifact(k)
 	if w.sink == nil || a.closed {
-		return ErrClosed
+		return Chunk{}, ErrClosed
 	}
 	if part.empty() {
-		return part.lost()
+		return Chunk{}, part.lost()
 	}
 	if w.failed != nil {
-		return w.failed
+		return Chunk{}, w.failed
 	}
 	if err := w.take(part.Size()); err != nil {
-		return err
+		return Chunk{}, err
 	}
+	c := Chunk{Artifact: a.info, Parts: []Part{part}, Append: a.opened}
 	if w.buffer.Bytes > 0 {
-		return w.hold(a, part)
+		return c, w.hold(a, part)
 	}
-	return w.emit(a, []Part{part}, false)
+	return c, w.emit(a, c.Parts, false)
 }
 
 // artifact finds or adds the artifact's state. The caller holds the lock.
@@ -199,6 +244,7 @@ func (w *Writer) artifact(k key) *artifact {
 }
 
 func (w *Writer) describe(k key, opts []ArtifactOption) {
+	w = w.owner()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	a := w.artifact(k)
@@ -249,22 +295,30 @@ func (a *Artifact) Close() error {
 	if a.w == nil {
 		return ErrClosed
 	}
-	a.w.mu.Lock()
-	defer a.w.mu.Unlock()
-	if a.w.sink == nil {
-		return ErrClosed
+	return a.w.told(a.w.owner().close(a.key))
+}
+
+// close ends an artifact. The chunk says so, and is empty if there was nothing to
+// end.
+func (w *Writer) close(k key) (Chunk, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.sink == nil {
+		return Chunk{}, ErrClosed
 	}
-	st := a.w.artifact(a.key)
-	if st.opened && !st.closed {
-		a.w.release(st)
-		last := st.rest()
-		if err := a.w.emit(st, last, true); err != nil {
-			st.held.parts = last // for the end, which closes the artifact again
-			return err
-		}
+	a := w.artifact(k)
+	if !a.opened || a.closed {
+		a.closed = true
+		return Chunk{}, nil
 	}
-	st.closed = true
-	return nil
+	w.release(a)
+	last := a.rest()
+	if err := w.emit(a, last, true); err != nil {
+		a.held.parts = last // for the end, which closes the artifact again
+		return Chunk{}, err
+	}
+	a.closed = true
+	return Chunk{Artifact: a.info, Parts: []Part{TextPart("")}, Append: true, Last: true}, nil
 }
 
 // ArtifactOption describes an artifact.
