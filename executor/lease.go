@@ -137,29 +137,33 @@ func (x *agentExecutor) handBack(ctx context.Context, t *ticket) {
 }
 
 // letGo gives back the lease of a task that nothing works on any more, although
-// it is not stored that it has ended or is parked. Where that fails it is tried
-// again later.
-func (x *agentExecutor) letGo(ctx context.Context, id a2a.TaskID) {
+// it is not stored that it has ended or is parked. It reports false where that
+// fails; it is tried again later.
+func (x *agentExecutor) letGo(ctx context.Context, id a2a.TaskID) bool {
 	if x.leases == nil {
-		return
+		return true
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.leases.time())
 	defer cancel()
-	if err := x.leases.release(ctx, id); err != nil {
-		x.owe(id, true)
+	err := x.leases.release(ctx, id)
+	if err != nil {
 		emit(ctx, x.logger, slog.LevelWarn, "a lease could not be given back", append(causeAttrs(err), slog.String("task_id", string(id)))...)
-		return
 	}
-	x.owe(id, false)
+	x.owe(id, err != nil)
+	return err == nil
 }
 
 // letGoOfOwed tries again what letGo could not do, unless the task has come back
-// here meanwhile.
+// here meanwhile. Where one fails the others have time.
 func (x *agentExecutor) letGoOfOwed(ctx context.Context) {
 	for _, id := range x.owed() {
-		if x.claim(id) {
-			x.letGo(ctx, id)
-			x.disclaim(id)
+		if !x.claim(id) {
+			continue
+		}
+		ok := x.letGo(ctx, id)
+		x.disclaim(id)
+		if !ok {
+			return
 		}
 	}
 }
