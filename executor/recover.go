@@ -26,8 +26,9 @@ func RecoverEvery(d time.Duration) Option {
 	}}
 }
 
-// orphansAtOnce is how many tasks one look takes over.
-const orphansAtOnce = 100
+// orphansAtOnce is how many tasks one look takes over. Their requests are in
+// memory together.
+const orphansAtOnce = 20
 
 // startRecovery looks for tasks of dead processes, now and then, and for those
 // that have been parked for too long.

@@ -63,7 +63,7 @@ func exhausted(err error) bool {
 func stuck(err error) bool {
 	var told *sqlite.Error
 	if !errors.As(err, &told) {
-		return errors.Is(err, context.DeadlineExceeded)
+		return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, errSilent)
 	}
 	switch told.Code() & 0xff { // the others are details
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN:

@@ -69,7 +69,7 @@ func (d *DB) beat(ctx context.Context, least time.Duration) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(urgently(ctx), d.lease/3, errSilent)
 	defer cancel()
 	if err := d.self.take(ctx); err != nil {
-		return "", fmt.Errorf("renew lease: %w", err)
+		return "", fmt.Errorf("renew lease: %w", d.told(ctx, err))
 	}
 	defer d.self.giveBack()
 	name, left := d.self.known()

@@ -13,6 +13,8 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/a2aexec/a2aexec/errcode"
 )
 
 func call(ctx context.Context, user string) context.Context {
@@ -418,7 +420,7 @@ func TestHeartbeatGoesPastTheQueue(t *testing.T) {
 func TestHeartbeatDoesNotWaitForASilentDatabase(t *testing.T) {
 	t.Parallel()
 	dsn, opts := kinds[0].empty(t)
-	s, _ := pair(t, dsn, opts...)
+	s, _ := pair(t, dsn, append(opts, Lease(100*time.Millisecond))...)
 	if err := s.db.self.take(t.Context()); err != nil { // somebody waits for an answer
 		t.Fatal(err)
 	}
@@ -430,5 +432,10 @@ func TestHeartbeatDoesNotWaitForASilentDatabase(t *testing.T) {
 	}
 	if err := s.Release(owned(t.Context()), "none"); err != nil {
 		t.Errorf("release: %v", err)
+	}
+	// What has no limit of its own is given up.
+	_, err := s.Create(owned(t.Context()), &a2a.Task{ID: "task", Status: a2a.TaskStatus{State: a2a.TaskStateWorking}})
+	if !errcode.Is(err, errcode.UpstreamUnavailable) {
+		t.Errorf("create got %v, want UPSTREAM_UNAVAILABLE", err)
 	}
 }

@@ -111,7 +111,7 @@ func MaxBytes(n int) Option {
 }
 
 // Conns is how many connections may be open at once; SQLite, which has one
-// writer, uses them for reading. Default: 10; less than 1 is an error.
+// writer, uses them for reading. PostgreSQL has one more, for the heartbeat. Default: 10; less than 1 is an error.
 func Conns(n int) Option {
 	return Option{"Conns", func(c *config) error {
 		c.conns = n
