@@ -100,8 +100,8 @@ func (x *agentExecutor) abandonLease(ctx context.Context, r *run) {
 
 // rests reports whether the run's ending is stored.
 func (r *run) rests() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.known.Lock()
+	defer r.known.Unlock()
 	return atRest(r.state)
 }
 
@@ -110,9 +110,9 @@ func (x *agentExecutor) conclude(ctx context.Context, r *run, o Outcome) {
 	if r.isLost() {
 		return
 	}
-	r.mu.Lock()
+	r.known.Lock()
 	ended := r.state.Terminal()
-	r.mu.Unlock()
+	r.known.Unlock()
 	ctx, memos := context.WithoutCancel(ctx), memosOf(r.task)
 	switch {
 	case ended:
@@ -186,9 +186,9 @@ func (x *agentExecutor) stored(t *a2a.Task) {
 	if r == nil {
 		return
 	}
-	r.mu.Lock()
+	r.known.Lock()
 	r.state, r.question = t.Status.State, questionIn(t)
-	r.mu.Unlock()
+	r.known.Unlock()
 	r.wasStored()
 	if atRest(authState(t.Status)) {
 		r.finish() // clients may have seen the ending before its goroutine goes on

@@ -40,9 +40,9 @@ func (x *agentExecutor) park(ctx context.Context, r *run, o Outcome) {
 	if x.parkTimeout <= 0 || o.interrupt == nil || x.leases != nil {
 		return
 	}
-	r.mu.Lock()
+	r.known.Lock()
 	p := parked{task: r.task.ID, question: r.question, state: o.taskState(), ctx: context.WithoutCancel(ctx)}
-	r.mu.Unlock()
+	r.known.Unlock()
 	x.after(p.task, x.parkTimeout, true, func() { x.expire(p, time.Second) })
 }
 

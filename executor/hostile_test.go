@@ -295,6 +295,38 @@ func TestMiddlewareThatCallsAgain(t *testing.T) {
 		got.AssertFailed(t, errcode.Internal, executortest.Reason("output_already_sent"))
 		got.AssertText(t, "first")
 	})
+	// What one writer had in hand was stored under a lock that whoever closed the
+	// writer held while it waited for that.
+	t.Run("while the first is being stored", func(t *testing.T) {
+		t.Parallel()
+		store, held, again := newHookedStore(), make(chan struct{}, 1), make(chan struct{})
+		store.onUpdate(func(r *taskstore.UpdateRequest) error {
+			if len(r.Task.Artifacts) == 1 {
+				select {
+				case held <- struct{}{}:
+					<-again
+				default:
+				}
+			}
+			return nil
+		})
+		hedge := executortest.With(executor.TaskStore(store), executor.StreamBuffer(stream.Buffer{}), executor.Middleware(func(next executor.RunFunc) executor.RunFunc {
+			return func(ctx context.Context, req *agent.Request) (*agent.Result, error) {
+				var wg sync.WaitGroup
+				wg.Go(func() { _, _ = next(ctx, req) })
+				<-held // the first has sent something, and has more in hand
+				wg.Go(func() {
+					time.AfterFunc(10*time.Millisecond, func() { close(again) }) // it waits by then, or a little later
+					_, _ = next(ctx, req)
+				})
+				wg.Wait()
+				return nil, nil
+			}
+		}))
+		executortest.Run(t, streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+			return nil, errors.Join(w.Text("one"), w.Text("two"))
+		}), "x", hedge).AssertCompleted(t)
+	})
 	t.Run("at once", func(t *testing.T) {
 		t.Parallel()
 		hedge := executortest.With(executor.Middleware(func(next executor.RunFunc) executor.RunFunc {

@@ -233,10 +233,10 @@ var errLeaseLost = refuse(a2a.ErrInternalError, "The task goes on in another pro
 // ended by one. why is what kept this process from holding on to it, if anything did.
 // Should the lease be this process's after all, it is given back.
 func (x *agentExecutor) lose(ctx context.Context, r *run, why error) {
-	r.mu.Lock()
+	r.known.Lock()
 	already := r.foreign
 	r.foreign = true
-	r.mu.Unlock()
+	r.known.Unlock()
 	if already {
 		return
 	}
@@ -246,7 +246,7 @@ func (x *agentExecutor) lose(ctx context.Context, r *run, why error) {
 }
 
 func (r *run) isLost() bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.known.Lock()
+	defer r.known.Unlock()
 	return r.foreign
 }

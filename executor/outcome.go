@@ -123,9 +123,7 @@ func (r *run) outcome(table *errcode.Table, b errcode.Builder, res *agent.Result
 
 // failure classifies err, and adds what the run knows.
 func (r *run) failure(table *errcode.Table, err error) *errcode.Error {
-	r.mu.Lock()
-	retried := r.retried
-	r.mu.Unlock()
+	retried := int(r.retried.Load())
 	f := r.located(table.Convert(err))
 	if f.CorrelationID() == "" {
 		f = f.With(errcode.CorrelationID(newCorrelationID()))
@@ -145,9 +143,9 @@ func (r *run) identify(o Outcome) Outcome {
 // asStored gives the outcome that the store has: where it could not take the
 // run's ending, the host has failed the task.
 func (r *run) asStored(o Outcome) Outcome {
-	r.mu.Lock()
+	r.known.Lock()
 	state := r.state
-	r.mu.Unlock()
+	r.known.Unlock()
 	if state == o.taskState() || state != a2a.TaskStateFailed && state.Terminal() {
 		return o
 	}
@@ -160,8 +158,8 @@ func (r *run) asStored(o Outcome) Outcome {
 // the client, the log and the hooks.
 func (r *run) lostToHost() Outcome {
 	made := r.stoppedBy(errHostStopped)
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.known.Lock()
+	defer r.known.Unlock()
 	if r.hostFailed == nil {
 		r.hostFailed = &made
 	}

@@ -60,18 +60,20 @@ type run struct {
 	lost      losses                       // what the user wrote and cannot be sent
 	cancel    context.CancelCauseFunc      // stops the user's code, with the reason
 
-	mu      sync.Mutex
+	mu      sync.Mutex     // held while a writer is closed, which waits for what it has in hand to be stored
 	control stream.Control // of the writer in use
 	sealed  bool           // no further writer may be opened
-	retried int
-	state   a2a.TaskState // as last stored
-	foreign bool          // the task is another process's
-	writing int           // how many writes of the task to the store are under way
-	writes  int           // how many have begun
+	retried atomic.Int64
 
-	question   string   // the id of the status message, likewise
-	hostFailed *Outcome // where the host has failed the task
-	recovered  bool     // it goes on with the run of a process that died
+	known      sync.Mutex    // guards what is known of the store, and is never held for long
+	state      a2a.TaskState // as last stored
+	question   string        // the id of the status message, likewise
+	foreign    bool          // the task is another process's
+	writing    int           // how many writes of the task to the store are under way
+	writes     int           // how many have begun
+	hostFailed *Outcome      // where the host has failed the task
+
+	recovered bool // it goes on with the run of a process that died
 }
 
 func newRun(c *config, task *a2a.Task, req *agent.Request) *run {
@@ -309,7 +311,7 @@ func (r *run) mayFallBack(ctx context.Context, err error) bool {
 	if r.closeWriter() {
 		return false
 	}
-	r.retried++
+	r.retried.Add(1)
 	return true
 }
 

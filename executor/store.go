@@ -91,13 +91,13 @@ func (r *run) write() (end func()) {
 	if r == nil {
 		return func() {}
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.known.Lock()
+	defer r.known.Unlock()
 	r.writes++
 	r.writing++
 	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
+		r.known.Lock()
+		defer r.known.Unlock()
 		r.writing--
 	}
 }
@@ -124,8 +124,8 @@ func (r *run) quiet() (writes int, ok bool) {
 	default:
 		return 0, false
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.known.Lock()
+	defer r.known.Unlock()
 	return r.writes, r.writing == 0 && !atRest(r.state)
 }
 
