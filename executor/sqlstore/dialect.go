@@ -33,14 +33,16 @@ func (d dialect) named(prefix string) dialect {
 		"{p}", prefix, "{text}", "TEXT", "{int}", "INTEGER", "{blob}", "BLOB",
 		"{now}", "CAST(unixepoch('subsec') * 1000 AS INTEGER)", "{skip locked}", "",
 		"{task of run}", "substr(run, 1, instr(run, '/') - 1)",
-		"{no index}", "+",
+		"{by list}", "INDEXED BY " + prefix + "tasks_list",
+		"{by state}", "INDEXED BY " + prefix + "tasks_state",
+		"{by context}", "INDEXED BY " + prefix + "tasks_context",
 	}
 	if d.numbered {
 		words = []string{
 			"{p}", prefix, "{text}", `TEXT COLLATE "C"`, "{int}", "BIGINT", "{blob}", "BYTEA",
 			"{now}", "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)", "{skip locked}", "FOR UPDATE SKIP LOCKED",
 			"{task of run}", "split_part(run, '/', 1)",
-			"{no index}", "", // it knows by itself
+			"{by list}", "", "{by state}", "", "{by context}", "", // it knows by itself
 		}
 	}
 	d.words = strings.NewReplacer(words...)

@@ -17,9 +17,11 @@ const (
 	defaultHistory = 100
 )
 
-// List implements taskstore.Store. The task whose status changed last comes first.
-// A page token stands for a place in that order: a task that is not updated
-// meanwhile is on one page, whatever is created, updated or removed between two. The
+// List implements taskstore.Store. The task whose status is the newest comes
+// first (A2A 1.0.1 section 3.1.4), whatever else of it was written since; one whose status
+// has no time comes before all others, as every filter by time lets it pass.
+// A page token stands for a place in that order: a task whose status does not
+// change meanwhile is on one page, whatever is created, updated or removed between two. The
 // errors are those of the host's store in memory: a2a.ErrUnauthenticated where the
 // [Authenticator] fails, a2a.ErrInvalidRequest for a page size, a2a.ErrParseError for
 // a page token. Other than there, anonymous callers have a list: of their tasks.
@@ -64,7 +66,7 @@ func (s *Tasks) list(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListT
 
 // find gives a page's tasks, and one more if there is, and how many there are on all pages.
 func (s *Tasks) find(ctx context.Context, owner string, req *a2a.ListTasksRequest, limit int) (total int, found []listed, err error) {
-	f := filterOf(owner, req, true)
+	f := filterOf(owner, req)
 	var after cursor
 	if req.PageToken != "" {
 		if after, err = decodeCursor(req.PageToken); err != nil {
@@ -74,20 +76,17 @@ func (s *Tasks) find(ctx context.Context, owner string, req *a2a.ListTasksReques
 	if total, err = s.count(ctx, f); err != nil || total == 0 {
 		return 0, nil, err
 	}
-	f = filterOf(owner, req, total < fewTasks)
 	if req.PageToken != "" {
-		f.where("(updated_at, id) < (?, ?)", after.At, after.ID)
+		f.where(afterCursor, after.At, after.ID)
 	}
 	found, err = s.page(ctx, f, limit)
 	return total, found, err
 }
 
-// fewTasks are sooner found by the time of their status, and sorted, than among
-// all of a user's in order.
-const fewTasks = 1000
-
-// filter is the condition of a list.
+// filter is the condition of a list, and the index that leads to what it is true
+// of: SQLite would choose another one.
 type filter struct {
+	index string
 	conds []string
 	args  []any
 }
@@ -97,38 +96,33 @@ func (f *filter) where(cond string, args ...any) {
 	f.args = append(f.args, args...)
 }
 
-func (f *filter) text() string { return strings.Join(f.conds, " AND ") }
+func (f *filter) text() string {
+	return ` FROM {p}tasks ` + f.index + ` WHERE ` + strings.Join(f.conds, " AND ")
+}
 
-// filterOf makes the filter of a request. Where a column is hidden from the
-// choice of an index, another one leads to fewer tasks; byTime lets that of the
-// time be chosen.
-func filterOf(owner string, req *a2a.ListTasksRequest, byTime bool) *filter {
-	f := &filter{}
+// filterOf makes the filter of a request.
+func filterOf(owner string, req *a2a.ListTasksRequest) *filter {
+	f := &filter{index: "{by list}"}
 	f.where("owner = ?", owner)
+	if req.Status != a2a.TaskStateUnspecified {
+		f.index = "{by state}"
+		f.where("state = ?", string(req.Status))
+	}
 	switch {
 	case unstorable(req.ContextID):
 		f.where("1 = 0")
 	case req.ContextID != "":
+		f.index = "{by context}"
 		f.where("context_id = ?", req.ContextID)
 	}
-	switch {
-	case req.Status != a2a.TaskStateUnspecified && req.ContextID != "":
-		f.where("{no index}state = ?", string(req.Status))
-	case req.Status != a2a.TaskStateUnspecified:
-		f.where("state = ?", string(req.Status))
-	}
-	at := req.StatusTimestampAfter
-	switch {
-	case at != nil && byTime && len(f.conds) == 1:
+	if at := req.StatusTimestampAfter; at != nil {
 		f.where("status_at >= ?", nanos(*at))
-	case at != nil:
-		f.where("{no index}status_at >= ?", nanos(*at))
 	}
 	return f
 }
 
 func (s *Tasks) count(ctx context.Context, f *filter) (n int, err error) {
-	rows, err := s.db.query(ctx, `SELECT count(*) FROM {p}tasks WHERE `+f.text(), f.args...)
+	rows, err := s.db.query(ctx, `SELECT count(*)`+f.text(), f.args...)
 	_, err = one(rows, err, &n)
 	return n, err
 }
@@ -139,12 +133,18 @@ type listed struct {
 	body string
 }
 
+// afterCursor is the condition of a page that is not the first.
+const afterCursor = "(status_at, id) < (?, ?)"
+
 func (s *Tasks) page(ctx context.Context, f *filter, limit int) ([]listed, error) {
-	rows, err := s.db.query(ctx, `SELECT updated_at, id, body FROM {p}tasks WHERE `+f.text()+
-		` ORDER BY updated_at DESC, id DESC LIMIT ?`, append(f.args, limit)...)
+	rows, err := s.db.query(ctx, pageOf(f), append(f.args, limit)...)
 	return all(rows, err, func(r *sql.Rows) (l listed, err error) {
 		return l, r.Scan(&l.At, &l.ID, &l.body)
 	})
+}
+
+func pageOf(f *filter) string {
+	return `SELECT status_at, id, body` + f.text() + ` ORDER BY status_at DESC, id DESC LIMIT ?`
 }
 
 // shorten leaves out what the request does not want.

@@ -51,4 +51,13 @@ var migrations = [][]string{
 		`UPDATE {p}tasks SET parked_at = updated_at / 1000000 WHERE state IN ('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED')`,
 		`CREATE INDEX {p}tasks_parked ON {p}tasks (parked_at) WHERE parked_at > 0`,
 	},
+	{ // lists are in the order of the statuses' times
+		`DROP INDEX {p}tasks_list`,
+		`DROP INDEX {p}tasks_context`,
+		`DROP INDEX {p}tasks_state`,
+		`DROP INDEX {p}tasks_time`,
+		`CREATE INDEX {p}tasks_list ON {p}tasks (owner, status_at, id)`,
+		`CREATE INDEX {p}tasks_context ON {p}tasks (owner, context_id, status_at, id, state)`,
+		`CREATE INDEX {p}tasks_state ON {p}tasks (owner, state, status_at, id)`,
+	},
 }

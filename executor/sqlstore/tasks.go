@@ -24,17 +24,8 @@ type row struct {
 	body     string
 }
 
-// sameStatus is the status_at of a row that has the same status, as far as that
-// can be known.
-func (r row) sameStatus() int64 {
-	if r.statusAt == noTime {
-		return math.MinInt64
-	}
-	return r.statusAt
-}
-
 // noTime stands for the time of a status that has none: it is after any other,
-// for a filter by time lets such tasks pass.
+// for a filter by time, which is a range of the order of lists, lets such tasks pass.
 const noTime = math.MaxInt64
 
 func (d *DB) rowOf(t *a2a.Task) (row, error) {
@@ -156,7 +147,7 @@ func (s *Tasks) update(ctx context.Context, req *taskstore.UpdateRequest) (tasks
 		return 0, err
 	}
 	args := []any{
-		t.ContextID, r.state, r.statusAt, r.sameStatus(), nanos(s.db.now()), r.body, flag(rests), flag(given), request,
+		t.ContextID, r.state, r.statusAt, nanos(s.db.now()), r.body, flag(rests), flag(given), request,
 		flag(parked(t.Status.State)) * (1 + flag(!rests)), string(t.ID), owner,
 	}
 	if req.PrevVersion == taskstore.TaskVersionMissing {
@@ -178,10 +169,10 @@ func (s *Tasks) update(ctx context.Context, req *taskstore.UpdateRequest) (tasks
 	return 0, taskstore.ErrConcurrentModification
 }
 
-// updateTask updates a task. It leaves the task where it is in lists when its status is the same. Whether the lease ends, whether the request is
+// updateTask updates a task. Whether the lease ends, whether the request is
 // another, and whether the task is parked (1), or was and has got a message (2), are flags.
 const updateTask = `UPDATE {p}tasks SET context_id = ?, state = ?, status_at = ?,
-	updated_at = CASE WHEN status_at = CAST(? AS {int}) THEN updated_at ELSE ? END, body = ?, version = version + 1,
+	updated_at = ?, body = ?, version = version + 1,
 	worker = CASE WHEN CAST(? AS INTEGER) = 1 THEN '' ELSE worker END,
 	request = CASE WHEN CAST(? AS INTEGER) = 1 THEN ? ELSE request END,
 	parked_at = CASE CAST(? AS INTEGER) WHEN 1 THEN {now} WHEN 2 THEN parked_at ELSE 0 END

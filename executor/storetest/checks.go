@@ -153,6 +153,23 @@ func unversioned(ctx context.Context, p *probe) error {
 
 const crowd = 16
 
+// guarded calls fn in a goroutine of its own, where a panic or an end of the
+// goroutine (runtime.Goexit, t.FailNow) is an error.
+func guarded(fn func() error) error {
+	done := make(chan error, 1)
+	go func() {
+		err := errors.New("the store ended the goroutine of its caller")
+		defer func() {
+			if v := recover(); v != nil {
+				err = fmt.Errorf("panic: %v", v)
+			}
+			done <- err
+		}()
+		err = fn()
+	}()
+	return <-done
+}
+
 // together calls fn in several goroutines at once and returns their errors.
 func together(fn func(i int) error) []error {
 	errs := make([]error, crowd)
@@ -160,13 +177,8 @@ func together(fn func(i int) error) []error {
 	var wg sync.WaitGroup
 	for i := range crowd {
 		wg.Go(func() {
-			defer func() {
-				if v := recover(); v != nil {
-					errs[i] = fmt.Errorf("panic: %v", v)
-				}
-			}()
 			<-start
-			errs[i] = fn(i)
+			errs[i] = guarded(func() error { return fn(i) })
 		})
 	}
 	close(start)
@@ -254,28 +266,32 @@ func wholeOnly(ctx context.Context, p *probe) error {
 			case <-stop:
 				return
 			default:
+				readErr = guarded(func() error { return p.readPage(ctx, t.ID) })
 			}
-			readErr = p.readPage(ctx, t.ID)
 		}
 	})
-	for n := 1; n <= 40 && err == nil; n++ {
-		v, err = p.update(ctx, p.me, page(n), v)
-	}
+	err = guarded(func() error { return p.turn(ctx, page, v) })
 	close(stop)
 	wg.Wait()
 	return errors.Join(err, readErr)
 }
 
+// turn updates a task's page over and over.
+func (p *probe) turn(ctx context.Context, page func(int) *a2a.Task, v taskstore.TaskVersion) (err error) {
+	for n := 1; n <= 40 && err == nil; n++ {
+		v, err = p.update(ctx, p.me, page(n), v)
+	}
+	return err
+}
+
 // readPage checks that the artifact is that of the metadata.
-func (p *probe) readPage(ctx context.Context, id a2a.TaskID) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v", v)
-		}
-	}()
+func (p *probe) readPage(ctx context.Context, id a2a.TaskID) error {
 	st, err := p.Get(as(ctx, p.me), id)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case st == nil || st.Task == nil || len(st.Task.Artifacts) != 1 || len(st.Task.Artifacts[0].Parts) != 1:
+		return fmt.Errorf("got %s", brief(st))
 	}
 	var n int
 	if _, err := fmt.Sscan(fmt.Sprint(st.Task.Metadata["by"]), &n); err != nil {
@@ -344,6 +360,18 @@ func notAliased(ctx context.Context, p *probe) error {
 	}
 	st.Task.Metadata["k"].([]any)[0] = "changed by a reader" //nolint:errcheck,forcetypeassert // as compared above
 	st.Task.Artifacts[0].Name = "changed by a reader"
+	if err := p.expect(ctx, p.me, want, v); err != nil {
+		return err
+	}
+	res, err := p.List(as(ctx, p.me), &a2a.ListTasksRequest{IncludeArtifacts: true})
+	switch {
+	case err != nil:
+		return err
+	case len(res.Tasks) != 1:
+		return fmt.Errorf("list: got %d tasks, want 1", len(res.Tasks))
+	}
+	res.Tasks[0].Metadata["k"] = "changed by who listed it"
+	res.Tasks[0].Artifacts, res.Tasks[0].Status.Message = nil, nil
 	return p.expect(ctx, p.me, want, v)
 }
 

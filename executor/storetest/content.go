@@ -12,11 +12,19 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 )
 
-// task makes a small task.
+// task makes a small task. Times of statuses are in milliseconds (A2A v1.0
+// section 5.6.1).
 func task(state a2a.TaskState) *a2a.Task {
-	now := time.Now()
+	now := time.Now().Truncate(time.Millisecond)
 	t := &a2a.Task{ID: a2a.NewTaskID(), ContextID: a2a.NewContextID(), Status: a2a.TaskStatus{State: state, Timestamp: &now}}
 	t.History = []*a2a.Message{a2a.NewMessageForTask(a2a.MessageRoleUser, t, a2a.NewTextPart("hello"))}
+	return t
+}
+
+// taskAt makes a small task with the time of its status.
+func taskAt(at time.Time) *a2a.Task {
+	t := task(a2a.TaskStateWorking)
+	t.Status.Timestamp = &at
 	return t
 }
 

@@ -5,24 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 )
-
-// several creates tasks that were updated one after the other, the last first.
-func (p *probe) several(ctx context.Context, n int) (ids []a2a.TaskID, err error) {
-	for range n {
-		t := task(a2a.TaskStateWorking)
-		if _, err := p.create(ctx, p.me, t); err != nil {
-			return nil, err
-		}
-		tick()
-		ids = append([]a2a.TaskID{t.ID}, ids...)
-	}
-	return ids, nil
-}
 
 // tick waits until the clock has moved on.
 func tick() {
@@ -38,13 +26,17 @@ func idsOf(tasks []*a2a.Task) (ids []a2a.TaskID) {
 	return ids
 }
 
-// listed compares a list with the ids that it should have.
+// listed compares a list with the ids that it should have, in any order.
 func (p *probe) listed(ctx context.Context, req *a2a.ListTasksRequest, want ...a2a.TaskID) error {
-	res, err := p.List(as(ctx, p.me), req)
+	return p.listedFor(ctx, p.me, req, want...)
+}
+
+func (p *probe) listedFor(ctx context.Context, user string, req *a2a.ListTasksRequest, want ...a2a.TaskID) error {
+	res, err := p.List(as(ctx, user), req)
 	if err != nil {
 		return fmt.Errorf("list %s: %w", brief(req), err)
 	}
-	if got := idsOf(res.Tasks); !slices.Equal(got, want) {
+	if got := idsOf(res.Tasks); !sameIDs(got, want) {
 		return fmt.Errorf("list %s: got %v, want %v", brief(req), got, want)
 	}
 	if res.TotalSize != len(want) {
@@ -53,23 +45,64 @@ func (p *probe) listed(ctx context.Context, req *a2a.ListTasksRequest, want ...a
 	return nil
 }
 
-func listOrder(ctx context.Context, p *probe) error {
-	ids, err := p.several(ctx, 4)
+func sameIDs(a, b []a2a.TaskID) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+func listOwned(ctx context.Context, p *probe) error {
+	s, err := p.shelf(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := p.create(ctx, p.other, task(a2a.TaskStateWorking)); err != nil {
+	return p.listed(ctx, &a2a.ListTasksRequest{}, s.early, s.late, s.other, s.timeless)
+}
+
+// newestFirst: the order is that of the statuses' times (A2A 1.0.1 section 3.1.4).
+func newestFirst(ctx context.Context, p *probe) error {
+	base := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
+	tasks := make([]*a2a.Task, 3)
+	for i, at := range []time.Duration{2, 3, 1} { // not the order in which they are written
+		tasks[i] = taskAt(base.Add(at * time.Millisecond))
+		if _, err := p.create(ctx, p.me, tasks[i]); err != nil {
+			return err
+		}
+		tick()
+	}
+	if err := p.ordered(ctx, tasks[1], tasks[0], tasks[2]); err != nil {
 		return err
 	}
-	if err := p.listed(ctx, &a2a.ListTasksRequest{}, ids...); err != nil {
+	if _, err := p.update(ctx, p.me, mark(tasks[2], 1), taskstore.TaskVersionMissing); err != nil {
 		return err
 	}
-	changed := task(a2a.TaskStateCompleted)
-	changed.ID = ids[3]
-	if _, err := p.update(ctx, p.me, changed, 0); err != nil {
+	if err := p.ordered(ctx, tasks[1], tasks[0], tasks[2]); err != nil {
+		return fmt.Errorf("after an update that leaves the status as it was: %w", err)
+	}
+	later := base.Add(time.Second)
+	tasks[0].Status.Timestamp = &later
+	if _, err := p.update(ctx, p.me, tasks[0], taskstore.TaskVersionMissing); err != nil {
 		return err
 	}
-	return p.listed(ctx, &a2a.ListTasksRequest{}, ids[3], ids[0], ids[1], ids[2])
+	if err := p.ordered(ctx, tasks[0], tasks[1], tasks[2]); err != nil {
+		return fmt.Errorf("after an update of the status: %w", err)
+	}
+	return nil
+}
+
+// ordered compares the caller's list, in one page and in pages of one task.
+func (p *probe) ordered(ctx context.Context, tasks ...*a2a.Task) error {
+	want := idsOf(tasks)
+	res, err := p.List(as(ctx, p.me), &a2a.ListTasksRequest{})
+	if err != nil {
+		return err
+	}
+	if got := idsOf(res.Tasks); !slices.Equal(got, want) {
+		return fmt.Errorf("got %v, want %v", got, want)
+	}
+	got, err := p.paged(ctx, a2a.ListTasksRequest{}, len(want))
+	if err == nil && !slices.Equal(got, want) {
+		err = fmt.Errorf("in pages: got %v, want %v", got, want)
+	}
+	return err
 }
 
 func listEmpty(ctx context.Context, p *probe) error {
@@ -94,7 +127,7 @@ type shelf struct {
 func (s *shelf) at(d time.Duration) *time.Time { v := s.base.Add(d); return &v }
 
 func (p *probe) shelf(ctx context.Context) (*shelf, error) {
-	s := &shelf{probe: p, base: time.Now().Add(-time.Hour)}
+	s := &shelf{probe: p, base: time.Now().Add(-time.Hour).Truncate(time.Millisecond)}
 	for _, t := range []struct {
 		id        *a2a.TaskID
 		contextID string
@@ -133,13 +166,34 @@ func listFilters(ctx context.Context, p *probe) error {
 		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: s.at(time.Minute)}, s.timeless, s.other, s.late),
 		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: s.at(time.Minute + 1)}, s.timeless, s.other),
 		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: s.at(0), ContextID: "two", Status: a2a.TaskStateFailed}, s.timeless),
-		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: year(1600)}, s.timeless, s.other, s.late, s.early),
-		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: year(9999)}, s.timeless),
+		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: s.at(time.Minute), ContextID: "one"}, s.late),
+		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: s.at(time.Minute), Status: a2a.TaskStateCompleted}, s.other),
 	)
 }
 
-// year is the beginning of a year, which may be far away.
-func year(y int) *time.Time { t := time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC); return &t }
+// farTimes are beyond what an int64 of nanoseconds since 1970 can tell.
+func farTimes(ctx context.Context, p *probe) error {
+	s, err := p.shelf(ctx)
+	if err != nil {
+		return err
+	}
+	for _, year := range []int{1, 1000, 1600, 1677, 1678, 2261, 2262, 2263, 5000, 9999} {
+		want := []a2a.TaskID{s.timeless}
+		if year < 2000 {
+			want = append(want, s.early, s.late, s.other)
+		}
+		at := time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)
+		err := p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: &at}, want...)
+		for _, c := range []string{"one", "two"} {
+			_, listErr := p.List(as(ctx, p.me), &a2a.ListTasksRequest{StatusTimestampAfter: &at, ContextID: c})
+			err = errors.Join(err, listErr)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // filtersFollow: a filter goes by what a task is now.
 func filtersFollow(ctx context.Context, p *probe) error {
@@ -149,46 +203,53 @@ func filtersFollow(ctx context.Context, p *probe) error {
 	}
 	changed := task(a2a.TaskStateRejected)
 	changed.ID, changed.ContextID, changed.Status.Timestamp = s.early, "three", s.at(3*time.Minute)
-	if _, err := p.update(ctx, p.me, changed, taskstore.TaskVersionMissing); err != nil {
+	v, err := p.update(ctx, p.me, changed, taskstore.TaskVersionMissing)
+	if err != nil {
 		return err
 	}
+	late := task(a2a.TaskStateCanceled)
+	late.ID, late.ContextID = s.early, "four"
+	_, lateErr := p.update(ctx, p.me, late, v+1)
 	return errors.Join(
+		wantError("update a version that is not there yet", lateErr, taskstore.ErrConcurrentModification),
 		p.listed(ctx, &a2a.ListTasksRequest{Status: a2a.TaskStateCompleted}, s.other),
 		p.listed(ctx, &a2a.ListTasksRequest{Status: a2a.TaskStateRejected}, s.early),
+		p.listed(ctx, &a2a.ListTasksRequest{Status: a2a.TaskStateCanceled}),
 		p.listed(ctx, &a2a.ListTasksRequest{ContextID: "one"}, s.late),
 		p.listed(ctx, &a2a.ListTasksRequest{ContextID: "three"}, s.early),
+		p.listed(ctx, &a2a.ListTasksRequest{ContextID: "four"}),
 		p.listed(ctx, &a2a.ListTasksRequest{StatusTimestampAfter: s.at(3 * time.Minute)}, s.early, s.timeless),
 	)
 }
 
-// filteredPages: each page is filtered, and the caller's.
-func filteredPages(ctx context.Context, p *probe) error {
-	s, err := p.shelf(ctx)
-	if err != nil {
-		return err
+// nearlySame: names that a database may take for one are several.
+func nearlySame(ctx context.Context, p *probe) error {
+	ids, contexts := map[string]a2a.TaskID{}, []string{"ctx", "CTX", "ctx ", "ct_", "ct%", "ctx2", "çtx"}
+	for _, c := range contexts {
+		t := task(a2a.TaskStateWorking)
+		t.ContextID = c
+		if _, err := p.create(ctx, p.me, t); err != nil {
+			return err
+		}
+		ids[c] = t.ID
 	}
-	return errors.Join(
-		p.paged(ctx, a2a.ListTasksRequest{}, s.timeless, s.other, s.late, s.early),
-		p.paged(ctx, a2a.ListTasksRequest{ContextID: "one"}, s.late, s.early),
-		p.paged(ctx, a2a.ListTasksRequest{Status: a2a.TaskStateCompleted}, s.other, s.early),
-		p.paged(ctx, a2a.ListTasksRequest{StatusTimestampAfter: s.at(time.Minute)}, s.timeless, s.other, s.late),
-	)
-}
-
-// paged compares a list of pages of one task each with the ids that it should have.
-func (p *probe) paged(ctx context.Context, req a2a.ListTasksRequest, want ...a2a.TaskID) error {
-	req.PageSize = 1
-	for i, id := range want {
-		res, err := p.List(as(ctx, p.me), &req)
+	for _, c := range contexts {
+		if err := p.listed(ctx, &a2a.ListTasksRequest{ContextID: c}, ids[c]); err != nil {
+			return err
+		}
+	}
+	for _, user := range []string{strings.ToUpper(p.me), p.me + " ", p.me[:len(p.me)-1] + "_", "%"} {
+		_, err := p.Get(as(ctx, user), ids["ctx"])
+		err = errors.Join(wantError("get as "+user, err, a2a.ErrTaskNotFound), p.listedFor(ctx, user, &a2a.ListTasksRequest{}))
 		if err != nil {
-			return fmt.Errorf("page %d of list %s: %w", i, brief(&req), err)
+			return err
 		}
-		if got := idsOf(res.Tasks); !slices.Equal(got, []a2a.TaskID{id}) || res.TotalSize != len(want) || (res.NextPageToken == "") != (i == len(want)-1) {
-			return fmt.Errorf("page %d of list %s: got %v of %d and the token %q, want %s of %d", i, brief(&req), got, res.TotalSize, res.NextPageToken, id, len(want))
-		}
-		req.PageToken = res.NextPageToken
 	}
-	return nil
+	lower, upper := task(a2a.TaskStateWorking), task(a2a.TaskStateWorking)
+	lower.ID, upper.ID = "x"+lower.ID, "X"+lower.ID
+	_, err1 := p.create(ctx, p.me, lower)
+	_, err2 := p.create(ctx, p.me, upper)
+	return errors.Join(err1, err2, p.expect(ctx, p.me, lower, 0), p.expect(ctx, p.me, upper, 0))
 }
 
 func listShortened(ctx context.Context, p *probe) error {
@@ -211,6 +272,7 @@ func listShortened(ctx context.Context, p *probe) error {
 	return errors.Join(
 		p.first(ctx, &a2a.ListTasksRequest{}, &without),
 		p.first(ctx, &a2a.ListTasksRequest{IncludeArtifacts: true}, t),
+		p.expect(ctx, p.me, t, taskstore.TaskVersionMissing),
 	)
 }
 
@@ -226,86 +288,21 @@ func (p *probe) first(ctx context.Context, req *a2a.ListTasksRequest, want *a2a.
 	return same(res.Tasks[0], want)
 }
 
-func pageSizes(ctx context.Context, p *probe) error {
-	ids, err := p.several(ctx, 55)
-	if err != nil {
-		return err
-	}
-	for size, want := range map[int]int{0: 50, 1: 1, 54: 54, 55: 55, 100: 55} {
-		res, err := p.List(as(ctx, p.me), &a2a.ListTasksRequest{PageSize: size})
-		switch {
-		case err != nil:
-			return fmt.Errorf("page of %d: %w", size, err)
-		case !slices.Equal(idsOf(res.Tasks), ids[:want]) || res.TotalSize != len(ids):
-			return fmt.Errorf("page of %d: got %d tasks of %d, want the first %d of %d", size, len(res.Tasks), res.TotalSize, want, len(ids))
-		case (res.NextPageToken == "") != (want == len(ids)):
-			return fmt.Errorf("page of %d: page token %q after %d of %d", size, res.NextPageToken, want, len(ids))
-		case size != 0 && res.PageSize != size || size == 0 && res.PageSize != 50:
-			return fmt.Errorf("page of %d: told to be of %d", size, res.PageSize)
-		}
-	}
-	for _, size := range []int{-1, 101} {
-		_, err := p.List(as(ctx, p.me), &a2a.ListTasksRequest{PageSize: size})
-		if err := wantError(fmt.Sprintf("page of %d", size), err, a2a.ErrInvalidRequest, a2a.ErrInvalidParams); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func stablePages(ctx context.Context, p *probe) error {
-	ids, err := p.several(ctx, 20)
-	if err != nil {
-		return err
-	}
-	var seen []a2a.TaskID
-	req := &a2a.ListTasksRequest{PageSize: 3}
-	for page := 0; ; page++ {
-		res, err := p.List(as(ctx, p.me), req)
-		if err != nil {
-			return fmt.Errorf("page %d: %w", page, err)
-		}
-		seen = append(seen, idsOf(res.Tasks)...)
-		if req.PageToken = res.NextPageToken; req.PageToken == "" {
-			break
-		}
-		if _, err := p.create(ctx, p.me, task(a2a.TaskStateWorking)); err != nil {
-			return err
-		}
-		changed := task(a2a.TaskStateCompleted) // was on the first page
-		changed.ID = ids[0]
-		if _, err := p.update(ctx, p.me, changed, 0); err != nil {
-			return err
-		}
-	}
-	if !slices.Equal(seen, ids) {
-		return fmt.Errorf("got %v over all pages, want %v", seen, ids)
-	}
-	return nil
-}
-
-func badToken(ctx context.Context, p *probe) error {
-	for _, token := range []string{"junk", "%", "e30=", "bnVsbA", "AAAA"} {
-		_, err := p.List(as(ctx, p.me), &a2a.ListTasksRequest{PageToken: token})
-		if err := wantError(token, err, a2a.ErrInvalidParams, a2a.ErrParseError, a2a.ErrInvalidRequest); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
+// listAnonymous: a store may have no list for callers without a name, but if it
+// has one, it is of their tasks.
 func listAnonymous(ctx context.Context, p *probe) error {
-	if _, err := p.create(ctx, p.me, task(a2a.TaskStateWorking)); err != nil {
+	mine, nobodys := task(a2a.TaskStateWorking), task(a2a.TaskStateWorking)
+	nobodys.ContextID = mine.ContextID
+	if _, err := p.create(ctx, p.me, mine); err != nil {
 		return err
 	}
-	res, err := p.List(as(ctx, ""), &a2a.ListTasksRequest{PageSize: 100})
-	if err != nil {
-		return wantError("list", err, a2a.ErrUnauthenticated)
+	if _, err := p.create(ctx, "", nobodys); err != nil {
+		return err
 	}
-	for _, t := range res.Tasks {
-		if _, err := p.Get(as(ctx, ""), t.ID); err != nil {
-			return fmt.Errorf("a task is listed for nobody that nobody can get: %w", err)
-		}
+	req := &a2a.ListTasksRequest{ContextID: mine.ContextID}
+	err := p.listedFor(ctx, "", req, nobodys.ID)
+	if errors.Is(err, a2a.ErrUnauthenticated) {
+		err = nil
 	}
-	return nil
+	return errors.Join(err, p.listed(ctx, req, mine.ID))
 }

@@ -17,23 +17,45 @@ func RunPushConfigs(t *testing.T, newStore func(*testing.T) push.ConfigStore) {
 	t.Helper()
 	for _, c := range pushChecks {
 		t.Run(c.name, func(t *testing.T) {
-			if err := c.fn(t.Context(), newStore(t)); err != nil {
+			if err := c.run(t.Context(), newStore(t)); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-var pushChecks = []struct {
+// TestPushConfigs runs every check against a store of push configurations and
+// returns an error that joins all violations, nil if there are none. Those of the
+// checks stay in it, under ids of their own.
+func TestPushConfigs(ctx context.Context, s push.ConfigStore) error {
+	var errs []error
+	for _, c := range pushChecks {
+		if err := c.run(ctx, s); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", c.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+type pushCheck struct {
 	name string
 	fn   func(context.Context, push.ConfigStore) error
-}{
+}
+
+func (c pushCheck) run(ctx context.Context, s push.ConfigStore) error {
+	return guarded(func() error { return c.fn(ctx, s) })
+}
+
+var pushChecks = []pushCheck{
 	{"what was saved is got", pushSaved},
 	{"a configuration without an id gets one", pushID},
 	{"saving an id again replaces it", pushReplaced},
 	{"an unknown configuration is ErrPushConfigNotFound", pushUnknown},
 	{"tasks are kept apart, and deleting is for one of them", pushDeleted},
 	{"a configuration without an URL is refused", pushBad},
+	{"names that are nearly the same are several", pushNearlySame},
+	{"of many that save at once none is lost", pushTogether},
+	{"what is given and got is not shared", pushNotAliased},
 }
 
 func pushConfig(id string) *a2a.PushConfig {
@@ -140,4 +162,61 @@ func pushBad(ctx context.Context, s push.ConfigStore) error {
 		wantError("save with a bad URL", relativeErr, a2a.ErrInvalidParams),
 		pushIDs(ctx, s, task),
 	)
+}
+
+func pushNearlySame(ctx context.Context, s push.ConfigStore) error {
+	task := a2a.NewTaskID()
+	tasks := []a2a.TaskID{"x" + task, "X" + task, "x" + task + " ", "x" + task + "/", "x%", "x"}
+	for _, id := range tasks {
+		for _, config := range []string{"one", "ONE", "one ", "o%"} {
+			if _, err := s.Save(ctx, id, pushConfig(config)); err != nil {
+				return err
+			}
+		}
+	}
+	errs := []error{s.Delete(ctx, tasks[0], "one"), s.DeleteAll(ctx, tasks[1]), s.Delete(ctx, tasks[4], "o%"), s.DeleteAll(ctx, tasks[5])}
+	for i, want := range [][]string{{"ONE", "one ", "o%"}, nil, {"one", "ONE", "one ", "o%"}, {"one", "ONE", "one ", "o%"}, {"one", "ONE", "one "}, nil} {
+		errs = append(errs, pushIDs(ctx, s, tasks[i], want...))
+	}
+	return errors.Join(errs...)
+}
+
+func pushTogether(ctx context.Context, s push.ConfigStore) error {
+	task := a2a.NewTaskID()
+	ids := make([]string, crowd)
+	errs := together(func(i int) error {
+		saved, err := s.Save(ctx, task, pushConfig(""))
+		if err == nil {
+			ids[i] = saved.ID
+		}
+		return err
+	})
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return pushIDs(ctx, s, task, ids...)
+}
+
+func pushNotAliased(ctx context.Context, s push.ConfigStore) error {
+	task, given, want := a2a.NewTaskID(), pushConfig("one"), pushConfig("one")
+	want.TaskID = task
+	saved, err := s.Save(ctx, task, given)
+	if err != nil {
+		return err
+	}
+	given.Auth.Credentials, given.URL, saved.Token = "changed by who saved it", "https://example.com/changed", "changed"
+	got, err := s.Get(ctx, task, "one")
+	if err != nil {
+		return err
+	}
+	diff := differ("got", got, want)
+	got.Token = "changed by a reader"
+	list, err := s.List(ctx, task)
+	switch {
+	case err != nil:
+		return err
+	case len(list) != 1:
+		return fmt.Errorf("list: got %d configurations, want 1", len(list))
+	}
+	return errors.Join(diff, differ("listed", list[0], want))
 }

@@ -68,27 +68,28 @@ var checks = []check{
 	{"a call without a caller is refused", noCaller},
 	{"what is given and got is not shared", notAliased},
 	{"a cancelled context changes nothing or is obeyed", cancelled},
-	{"a list has the caller's tasks, last updated first", listOrder},
+	{"a list has the caller's tasks", listOwned},
+	{"a list has the newest status first", newestFirst},
 	{"a list of nothing", listEmpty},
 	{"a list is filtered", listFilters},
+	{"a filter takes any time", farTimes},
 	{"a filter goes by what a task is now", filtersFollow},
-	{"every page is filtered", filteredPages},
+	{"names that are nearly the same are several", nearlySame},
 	{"a list is shortened", listShortened},
 	{"a page has the size that was asked for", pageSizes},
 	{"pages are stable while tasks come and change", stablePages},
+	{"every page is filtered", filteredPages},
+	{"every page is shortened", shortPages},
+	{"tasks of one time are on one page each", tiedPages},
+	{"a page token is of no use to others", othersToken},
 	{"a page token that was not given is refused", badToken},
 	{"a list for nobody has nobody's tasks", listAnonymous},
 }
 
 // run runs one check, with users of its own.
-func (c check) run(ctx context.Context, s taskstore.Store) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = fmt.Errorf("panic: %v", v)
-		}
-	}()
+func (c check) run(ctx context.Context, s taskstore.Store) error {
 	p := &probe{Store: s, me: "me-" + a2a.NewMessageID(), other: "other-" + a2a.NewMessageID()}
-	return c.fn(ctx, p)
+	return guarded(func() error { return c.fn(ctx, p) })
 }
 
 // probe is a store and two users.

@@ -2,12 +2,9 @@ package storetest_test
 
 import (
 	"context"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/push"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
@@ -18,52 +15,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func inMemory() taskstore.Store {
+// host gives the host's store in memory.
+func host() *taskstore.InMemory {
 	return taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: a2asrv.NewTaskStoreAuthenticator()})
-}
-
-func TestInMemory(t *testing.T) {
-	t.Parallel()
-	storetest.Run(t, func(*testing.T) taskstore.Store { return inMemory() })
-	if err := storetest.TestStore(t.Context(), inMemory()); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestInMemoryPushConfigs(t *testing.T) {
-	t.Parallel()
-	storetest.RunPushConfigs(t, func(*testing.T) push.ConfigStore { return push.NewInMemoryStore() })
-}
-
-// Each of these stores breaks one promise.
-type (
-	careless struct{ taskstore.Store } // takes any version
-	nosy     struct{ taskstore.Store } // shows everybody's tasks
-	lossy    struct{ taskstore.Store } // loses what is empty
-	rude     struct{ taskstore.Store } // panics
-	unpaged  struct{ taskstore.Store } // has one page
-)
-
-func (s careless) Update(ctx context.Context, req *taskstore.UpdateRequest) (taskstore.TaskVersion, error) {
-	all := *req
-	all.PrevVersion = taskstore.TaskVersionMissing
-	return s.Store.Update(ctx, &all)
-}
-
-func (s lossy) Create(ctx context.Context, t *a2a.Task) (taskstore.TaskVersion, error) {
-	c := *t
-	c.Metadata = nil
-	return s.Store.Create(ctx, &c)
-}
-
-func (s rude) Get(context.Context, a2a.TaskID) (*taskstore.StoredTask, error) { panic("no") }
-
-func (s unpaged) List(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
-	res, err := s.Store.List(ctx, req)
-	if err == nil {
-		res.NextPageToken = ""
-	}
-	return res, err
 }
 
 // ofEverybody gives a store in which all tasks are everybody's.
@@ -73,108 +27,112 @@ func ofEverybody() taskstore.Store {
 	})
 }
 
-// shadowed is a store that has all tasks a second time, where they are
-// everybody's, to leak from.
-type shadowed struct {
-	taskstore.Store
-	leak taskstore.Store
-}
-
-func newShadowed() shadowed { return shadowed{inMemory(), ofEverybody()} }
-
-func (s shadowed) Create(ctx context.Context, t *a2a.Task) (taskstore.TaskVersion, error) {
-	v, err := s.Store.Create(ctx, t)
-	if err == nil {
-		_, err = s.leak.Create(ctx, t)
+func TestSound(t *testing.T) {
+	t.Parallel()
+	storetest.Run(t, func(*testing.T) taskstore.Store { return sound() })
+	if err := storetest.TestStore(t.Context(), sound()); err != nil {
+		t.Error(err)
 	}
-	return v, err
 }
 
-func (s shadowed) Update(ctx context.Context, req *taskstore.UpdateRequest) (taskstore.TaskVersion, error) {
-	v, err := s.Store.Update(ctx, req)
-	if err == nil {
-		_, err = careless{s.leak}.Update(ctx, req)
+// The host's store in memory keeps all promises but one: its lists are in the
+// order of the last writes.
+func TestHost(t *testing.T) {
+	t.Parallel()
+	err := storetest.TestStore(t.Context(), host())
+	if err == nil || !strings.HasPrefix(err.Error(), "a list has the newest status first: ") || len(joined(err)) != 1 {
+		t.Errorf("got %v", err)
 	}
-	return v, err
 }
 
-// Each of these breaks one promise in one corner.
-type (
-	leaky     struct{ shadowed } // shows everybody's tasks when asked for a context
-	grabbing  struct{ shadowed } // lets anybody update without a version
-	forgetful struct{ taskstore.Store }
-	stale     struct { // filters by the state in which a task was created
-		taskstore.Store
-		first *sync.Map
+// joined gives the errors that an error joins.
+func joined(err error) []error {
+	if all, ok := err.(interface{ Unwrap() []error }); ok {
+		return all.Unwrap()
 	}
-)
+	return nil
+}
 
-func (s leaky) List(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
-	if req.ContextID != "" && req.PageToken == "" {
-		return s.leak.List(ctx, req)
+// All checks run, whatever one of them comes to, and each violation is told.
+func TestViolationsAreJoined(t *testing.T) {
+	t.Parallel()
+	err := storetest.TestPushConfigs(t.Context(), rudePush{push.NewInMemoryStore()})
+	if n := len(joined(err)); n < 2 || !strings.Contains(err.Error(), "panic: no") {
+		t.Errorf("got %d violations: %v", n, err)
 	}
-	return s.Store.List(ctx, req)
 }
 
-func (s grabbing) Update(ctx context.Context, req *taskstore.UpdateRequest) (taskstore.TaskVersion, error) {
-	v, err := s.shadowed.Update(ctx, req)
-	if err != nil && req.PrevVersion == taskstore.TaskVersionMissing {
-		return s.leak.Update(ctx, req)
+func TestHostPushConfigs(t *testing.T) {
+	t.Parallel()
+	storetest.RunPushConfigs(t, func(*testing.T) push.ConfigStore { return push.NewInMemoryStore() })
+	if err := storetest.TestPushConfigs(t.Context(), push.NewInMemoryStore()); err != nil {
+		t.Error(err)
 	}
-	return v, err
 }
 
-// List drops the filter after the first page.
-func (s forgetful) List(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
-	if req.PageToken != "" {
-		req = &a2a.ListTasksRequest{PageSize: req.PageSize, PageToken: req.PageToken}
-	}
-	return s.Store.List(ctx, req)
-}
-
-func (s stale) Create(ctx context.Context, t *a2a.Task) (taskstore.TaskVersion, error) {
-	s.first.Store(t.ID, t.Status.State)
-	return s.Store.Create(ctx, t)
-}
-
-func (s stale) List(ctx context.Context, req *a2a.ListTasksRequest) (*a2a.ListTasksResponse, error) {
-	all := *req
-	all.Status = a2a.TaskStateUnspecified
-	res, err := s.Store.List(ctx, &all)
-	if err != nil || req.Status == a2a.TaskStateUnspecified {
-		return res, err
-	}
-	res.Tasks = slices.DeleteFunc(res.Tasks, func(t *a2a.Task) bool {
-		first, _ := s.first.Load(t.ID)
-		return first != req.Status
-	})
-	res.TotalSize = len(res.Tasks)
-	return res, nil
-}
-
+// Each of these stores breaks one promise, most of them in one corner. A store
+// that leaks or lies must not pass.
 func TestBrokenStoresAreFound(t *testing.T) {
 	t.Parallel()
 	cases := []struct {
 		name  string
 		store taskstore.Store
-		want  string
+		check string // that finds it
 	}{
-		{"takes any version", careless{inMemory()}, "an update of an old version is a conflict"},
-		{"shows everybody's tasks", nosy{ofEverybody()}, "another user's task is not there"},
-		{"loses metadata", lossy{inMemory()}, "what was created is got"},
-		{"panics", rude{inMemory()}, "panic"},
-		{"has one page", unpaged{inMemory()}, "pages are stable"},
+		{"takes any version", careless{sound()}, "an update of an old version is a conflict and changes nothing"},
+		{"shows everybody's tasks", ofEverybody(), "another user's task is not there"},
+		{"loses metadata", lossy{sound()}, "what was created is got"},
+		{"panics", rude{sound()}, "what was created is got"},
+		{"ends its caller's goroutine", quitter{sound()}, "of many that update one version one wins"},
+		{"ends its writer's goroutine", quitter{sound()}, "a reader sees whole tasks only"},
+		{"panics while it is read", rude{sound()}, "a reader sees whole tasks only"},
+		{"has one page", unpaged{sound()}, "pages are stable while tasks come and change"},
 		{"shows everybody's tasks of a context", leaky{newShadowed()}, "a list is filtered"},
+		{"shows everybody's tasks on the second page", leakyPage{newShadowed()}, "every page is filtered"},
+		{"counts everybody's tasks", counting{newShadowed()}, "a list has the caller's tasks"},
+		{"shows whose list a token is of", tokenful{sound()}, "a page token is of no use to others"},
+		{"shows everybody's tasks to nobody", nobodys{newShadowed()}, "a list for nobody has nobody's tasks"},
 		{"lets anybody update without a version", grabbing{newShadowed()}, "another user's task is not there"},
-		{"drops the filter on the second page", forgetful{inMemory()}, "every page is filtered"},
-		{"filters by the first state", stale{inMemory(), &sync.Map{}}, "a filter goes by what a task is now"},
+		{"takes user names for one", caseless(), "names that are nearly the same are several"},
+		{"finds contexts that begin alike", loose{sound()}, "names that are nearly the same are several"},
+		{"drops the filter on the second page", forgetful{sound()}, "every page is filtered"},
+		{"drops the shortening on the second page", generous{sound()}, "every page is shortened"},
+		{"filters by the first state", newStale(byState), "a filter goes by what a task is now"},
+		{"filters by the first context", newStale(byContext), "a filter goes by what a task is now"},
+		{"filters by the first time", newStale(byTime), "a filter goes by what a task is now"},
+		{"turns far times round", overflowing{sound()}, "a filter takes any time"},
+		{"orders by the last write", host(), "a list has the newest status first"},
+		{"has tokens that are a time only", tied{sound()}, "tasks of one time are on one page each"},
+		{"shares what it lists", newSharing(), "what is given and got is not shared"},
+		{"fails an update and does it", halfway{sound()}, "an update of an old version is a conflict and changes nothing"},
 	}
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			err := storetest.TestStore(t.Context(), tc.store)
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("got %v, want a violation of %q", err, tc.want)
+			if storetest.RunOne(t.Context(), tc.check, tc.store) == nil {
+				t.Errorf("it passes %q", tc.check)
+			}
+		})
+	}
+}
+
+func TestBrokenPushStoresAreFound(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name  string
+		store push.ConfigStore
+		check string // that finds it
+	}{
+		{"panics", rudePush{push.NewInMemoryStore()}, "a configuration without an id gets one"},
+		{"takes ids for one", caselessPush{push.NewInMemoryStore()}, "names that are nearly the same are several"},
+		{"shares what it saves", &sharingPush{push.NewInMemoryStore(), nil}, "what is given and got is not shared"},
+		{"deletes all", greedyPush{push.NewInMemoryStore()}, "tasks are kept apart, and deleting is for one of them"},
+	}
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			if storetest.RunOnePush(t.Context(), tc.check, tc.store) == nil {
+				t.Errorf("it passes %q", tc.check)
 			}
 		})
 	}
