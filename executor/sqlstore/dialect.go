@@ -36,13 +36,14 @@ func (d dialect) named(prefix string) dialect {
 		"{by list}", "INDEXED BY " + prefix + "tasks_list",
 		"{by state}", "INDEXED BY " + prefix + "tasks_state",
 		"{by context}", "INDEXED BY " + prefix + "tasks_context",
+		"{by ended}", "INDEXED BY " + prefix + "tasks_ended",
 	}
 	if d.numbered {
 		words = []string{
 			"{p}", prefix, "{text}", `TEXT COLLATE "C"`, "{int}", "BIGINT", "{blob}", "BYTEA",
 			"{now}", "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)", "{skip locked}", "FOR UPDATE SKIP LOCKED",
 			"{task of run}", "split_part(run, '/', 1)",
-			"{by list}", "", "{by state}", "", "{by context}", "", // it knows by itself
+			"{by list}", "", "{by state}", "", "{by context}", "", "{by ended}", "", // it knows by itself
 		}
 	}
 	d.words = strings.NewReplacer(words...)

@@ -144,11 +144,11 @@ func TestBadOptionsAreToldAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := Open(t.Context(), filepath.Join(t.TempDir(), "x.db"),
 		Prefix("Bad Prefix"), Lease(time.Millisecond), MaxBytes(-1), Conns(0), Keep(0), Keep(time.Hour, a2a.TaskStateWorking),
-		KeepFlows(-1), PurgeEvery(-1), Authenticator(nil), Option{})
+		KeepNumber(0), KeepFlows(-1), PurgeEvery(-1), Authenticator(nil), Option{})
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, name := range []string{"Prefix", "Lease", "MaxBytes", "Conns", "Keep", "TASK_STATE_WORKING", "KeepFlows", "PurgeEvery", "Authenticator"} {
+	for _, name := range []string{"Prefix", "Lease", "MaxBytes", "Conns", "Keep", "TASK_STATE_WORKING", "KeepNumber", "KeepFlows", "PurgeEvery", "Authenticator"} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("%q does not name %s", err, name)
 		}

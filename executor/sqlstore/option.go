@@ -26,6 +26,7 @@ type config struct {
 	maxBytes     int
 	conns        int
 	keep         []keep
+	keepNumber   int // 0: any
 	keepFlows    time.Duration
 	purgeEvery   time.Duration
 	now          func() time.Time
@@ -144,6 +145,21 @@ func Keep(d time.Duration, states ...a2a.TaskState) Option {
 	}}
 }
 
+// KeepNumber is how many tasks that have ended stay, of all users together: of more
+// those that ended last. The others are removed with their push configurations
+// and flows; tasks that are at work or parked stay, and count for nothing. With
+// [Keep] a task goes by whichever comes first. Default: any number; less than 1
+// is an error.
+func KeepNumber(n int) Option {
+	return Option{"KeepNumber", func(c *config) error {
+		c.keepNumber = n
+		if n < 1 {
+			return fmt.Errorf("%d: expected 1 or more", n)
+		}
+		return nil
+	}}
+}
+
 // KeepFlows is how long a flow's run stays after its last checkpoint, for runs that
 // are not of a task. Default: for ever.
 func KeepFlows(d time.Duration) Option {
@@ -156,7 +172,7 @@ func KeepFlows(d time.Duration) Option {
 	}}
 }
 
-// PurgeEvery is how often what [Keep] and [KeepFlows] say is carried out in the
+// PurgeEvery is how often what [Keep], [KeepNumber] and [KeepFlows] say is carried out in the
 // background. Default: 10 min; 0 leaves it to [DB.Purge].
 func PurgeEvery(d time.Duration) Option {
 	return Option{"PurgeEvery", func(c *config) error {
@@ -175,6 +191,9 @@ func notNegative[T int | time.Duration](v T) error {
 var ended = []a2a.TaskState{
 	a2a.TaskStateCompleted, a2a.TaskStateFailed, a2a.TaskStateCanceled, a2a.TaskStateRejected,
 }
+
+// hasEnded are the same in SQL, as in the index.
+const hasEnded = `('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`
 
 // parked reports whether a task in this state waits for its client.
 func parked(s a2a.TaskState) bool {

@@ -82,6 +82,156 @@ func left(t *testing.T, db *DB) string {
 	return strings.Join(out, " ")
 }
 
+// whole reports whether a task is there, with all that is its own or without
+// any of it.
+func whole(t *testing.T, db *DB, user, id string) (there bool) {
+	t.Helper()
+	_, taskErr := db.Tasks().Get(call(t.Context(), user), a2a.TaskID(id))
+	_, pushErr := db.PushConfigs().Get(t.Context(), a2a.TaskID(id), "x")
+	_, flowErr := db.Flows().Load(t.Context(), id+"/loan")
+	gone := errors.Is(taskErr, a2a.ErrTaskNotFound)
+	if gone != errors.Is(pushErr, push.ErrPushConfigNotFound) || gone != errors.Is(flowErr, flow.ErrUnknownRun) {
+		t.Errorf("%s: the task is not removed as a whole: %v, %v, %v", id, taskErr, pushErr, flowErr)
+	}
+	return !gone
+}
+
+// putWhole stores a task with a push configuration and a flow.
+func putWhole(t *testing.T, db *DB, user, id string, state a2a.TaskState) {
+	t.Helper()
+	_, err1 := db.Tasks().Create(call(t.Context(), user), &a2a.Task{ID: a2a.TaskID(id), ContextID: "c", Status: a2a.TaskStatus{State: state}})
+	_, err2 := db.PushConfigs().Save(t.Context(), a2a.TaskID(id), &a2a.PushConfig{ID: "x", URL: "https://example.com"})
+	err3 := db.Flows().Save(t.Context(), flow.Checkpoint{Run: id + "/loan", Seq: 1})
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Of those that have ended the last stay, whoever's they are and however they
+// ended; those that are at work or parked stay, however old they are.
+func TestPurgeByNumber(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			dsn, opts := kind.empty(t)
+			db, clock := openAt(t, dsn, append(opts, PurgeEvery(0), KeepNumber(3), Keep(time.Hour, a2a.TaskStateRejected))...)
+			tasks := []struct {
+				id, user string
+				state    a2a.TaskState
+				stays    bool
+			}{
+				{"works", "me", a2a.TaskStateWorking, true},
+				{"asks", "me", a2a.TaskStateInputRequired, true},
+				{"asks who", "you", a2a.TaskStateAuthRequired, true},
+				{"first", "me", a2a.TaskStateCompleted, false},
+				{"second", "you", a2a.TaskStateFailed, false},
+				{"third", "me", a2a.TaskStateRejected, false},
+				{"fourth", "me", a2a.TaskStateCanceled, true},
+				{"fifth", "you", a2a.TaskStateCompleted, true},
+				{"sixth", "", a2a.TaskStateFailed, true},
+			}
+			for _, c := range tasks {
+				putWhole(t, db, c.user, c.id, c.state)
+				clock.Add(int64(time.Second))
+			}
+			for round, want := range []int{3, 0} {
+				if n, err := db.Purge(t.Context()); n != want || err != nil {
+					t.Errorf("purge %d removed %d tasks (%v), want %d", round, n, err, want)
+				}
+			}
+			for _, c := range tasks {
+				if whole(t, db, c.user, c.id) != c.stays {
+					t.Errorf("%s is there: %t", c.id, !c.stays)
+				}
+			}
+		})
+	}
+}
+
+func TestPurgeOfManyTasksByNumber(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			dsn, opts := kind.empty(t)
+			db, _ := openAt(t, dsn, append(opts, PurgeEvery(0), KeepNumber(5))...)
+			if err := db.seed(t.Context(), batch+12, 1); err != nil {
+				t.Fatal(err)
+			}
+			if n, err := db.Purge(t.Context()); n != batch+7 || err != nil {
+				t.Errorf("%d tasks were removed (%v), want %d", n, err, batch+7)
+			}
+		})
+	}
+}
+
+func TestPurgeIsByIndex(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			dsn, opts := kind.empty(t)
+			db, _ := openAt(t, dsn, opts...)
+			ranked(t, db, "tasks_ended", lastKept, 10)
+			ranked(t, db, "tasks_ended", "SELECT id "+surplusTasks+" LIMIT ?", 1, "x", 10)
+		})
+	}
+}
+
+// A parked task that somebody has just answered is about to run.
+func TestPurgeLeavesWhatIsLeased(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			dsn, opts := kind.empty(t)
+			db, clock := openAt(t, dsn, append(opts, PurgeEvery(0), Keep(time.Hour, a2a.TaskStateInputRequired))...)
+			for _, id := range []string{"answered", "waits"} {
+				putWhole(t, db, "me", id, a2a.TaskStateInputRequired)
+			}
+			clock.Add(int64(2 * time.Hour))
+			if !acquire(t, db.Tasks(), "answered") {
+				t.Fatal("no lease")
+			}
+			if n, err := db.Purge(t.Context()); n != 1 || err != nil || !whole(t, db, "me", "answered") {
+				t.Errorf("%d tasks were removed (%v), want 1", n, err)
+			}
+		})
+	}
+}
+
+// A push configuration that was saved as its task was removed, or whose task
+// never came, stayed for ever.
+func TestPurgeOfPushConfigsWithoutTasks(t *testing.T) {
+	t.Parallel()
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			dsn, opts := kind.empty(t)
+			db, clock := openAt(t, dsn, append(opts, PurgeEvery(0), KeepNumber(1))...)
+			save := func(task a2a.TaskID) {
+				if _, err := db.PushConfigs().Save(t.Context(), task, &a2a.PushConfig{ID: "x", URL: "https://example.com"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			put(t, db.Tasks(), "task", a2a.TaskStateWorking)
+			save("task")
+			save("gone")
+			clock.Add(int64(2 * orphanAge))
+			save("to come")
+			if _, err := db.Purge(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for task, kept := range map[a2a.TaskID]bool{"task": true, "gone": false, "to come": true} {
+				if _, err := db.PushConfigs().Get(t.Context(), task, "x"); (err == nil) != kept {
+					t.Errorf("%s: got %v, want kept: %t", task, err, kept)
+				}
+			}
+		})
+	}
+}
+
 func TestPurgeOfManyTasks(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kinds {

@@ -52,8 +52,9 @@ func (s *PushConfigs) save(ctx context.Context, taskID a2a.TaskID, c *a2a.PushCo
 	if err := s.db.checkSize("push config", len(body)); err != nil {
 		return nil, err
 	}
-	_, err = s.db.do(ctx, `INSERT INTO {p}push_configs (task_id, id, body) VALUES (?, ?, ?)
-		ON CONFLICT (task_id, id) DO UPDATE SET body = excluded.body`, string(taskID), saved.ID, string(body))
+	_, err = s.db.do(ctx, `INSERT INTO {p}push_configs (task_id, id, body, saved_at) VALUES (?, ?, ?, ?)
+		ON CONFLICT (task_id, id) DO UPDATE SET body = excluded.body, saved_at = excluded.saved_at`,
+		string(taskID), saved.ID, string(body), nanos(s.db.now()))
 	if err != nil {
 		return nil, err
 	}

@@ -60,4 +60,9 @@ var migrations = [][]string{
 		`CREATE INDEX {p}tasks_context ON {p}tasks (owner, context_id, status_at, id, state)`,
 		`CREATE INDEX {p}tasks_state ON {p}tasks (owner, state, status_at, id)`,
 	},
+	{ // tasks are kept by number
+		`CREATE INDEX {p}tasks_ended ON {p}tasks (updated_at, id)
+			WHERE state IN ('TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED', 'TASK_STATE_REJECTED')`,
+		`ALTER TABLE {p}push_configs ADD COLUMN saved_at {int} NOT NULL DEFAULT 0`,
+	},
 }
