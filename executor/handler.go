@@ -67,6 +67,7 @@ func newHandler(c *config) *Handler {
 		a2asrv.WithExecutionPanicHandler(c.hostPanic),
 	}
 	if c.push != nil {
+		c.push = c.push.watched()
 		opts = append(opts, exec.pushNotifications())
 	}
 	host := a2asrv.NewHandler(exec, opts...)

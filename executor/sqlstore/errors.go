@@ -36,7 +36,7 @@ func unavailable(err error) error {
 }
 
 var errAway = errcode.New(errcode.UpstreamUnavailable, "database_unavailable",
-	errcode.Source("database"), errcode.Message("The database is out of reach."))
+	errcode.Source("db:sqlstore"), errcode.Message("The database is out of reach."))
 
 // told makes the error of a database that is out of reach one that says so.
 func (d *DB) told(ctx context.Context, err error) error {
