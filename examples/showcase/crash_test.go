@@ -115,7 +115,7 @@ func (s *server) start(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.cmd = exec.Command(bin, "-addr", s.addr, "-store", s.store, "-lease", "1s") //nolint:noctx // it is killed
+	s.cmd = exec.Command(bin, "-addr", s.addr, "-store", s.store, "-lease", "1s", "-push-private") //nolint:noctx // it is killed
 	out, err1 := s.cmd.StdoutPipe()
 	log, err2 := s.cmd.StderrPipe()
 	if err1 != nil || err2 != nil {

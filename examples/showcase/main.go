@@ -22,14 +22,16 @@ import (
 type flags struct {
 	addr, grpcAddr, store string
 	lease                 time.Duration
+	pushPrivate           bool
 }
 
 func main() {
 	var f flags
 	flag.StringVar(&f.addr, "addr", "127.0.0.1:8080", "`host:port` for HTTP")
 	flag.StringVar(&f.grpcAddr, "grpc-addr", "", "`host:port` for gRPC; none by default")
-	flag.StringVar(&f.store, "store", "", "`file or postgres://…` that keeps tasks and flows; in memory by default")
+	flag.StringVar(&f.store, "store", "", "`file or postgres://…` that keeps tasks, flows and receivers of push notifications; in memory, and without such, by default")
 	flag.DurationVar(&f.lease, "lease", 15*time.Second, "how long a process's tasks stay its own when it is not heard of, with -store")
+	flag.BoolVar(&f.pushPrivate, "push-private", false, "push notifications go to loopback and private addresses too, with -store")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -69,7 +71,8 @@ func serve(ctx context.Context, f flags, db *sqlstore.DB) error {
 		}),
 	}
 	if db != nil {
-		opts = append(opts, executor.TaskStore(db.Tasks()))
+		opts = append(opts, executor.TaskStore(db.Tasks()),
+			executor.PushNotifications(executor.Push{Store: db.PushConfigs(), AllowPrivateNetworks: f.pushPrivate}))
 		kinds = append(kinds, showcase.Flows(db.Flows(), func(task, node string) {
 			fmt.Fprintf(os.Stderr, "showcase: task %s runs node %s\n", task, node)
 		}))
