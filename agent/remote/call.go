@@ -226,9 +226,6 @@ func (c *call) take(ev event, learned func()) (ended bool, err error) {
 	if err := c.check(ev); err != nil {
 		return false, &lostError{err}
 	}
-	if err := c.out.count(ev); err != nil {
-		return false, &lostError{err}
-	}
 	c.begun = true
 	if ev.task != "" {
 		c.task = ev.task

@@ -13,10 +13,6 @@ const (
 	slowPoll  = 2 * time.Second
 )
 
-// mostUnread is how many answers in a row, to the question how far it is, the
-// remote may fail to give. To ask changes nothing, so it can be repeated.
-const mostUnread = 5
-
 // listen gives what the remote says to a message or, where at is the id of a
 // task at work, what comes of that. A remote that cannot stream, whatever its
 // card says, is asked again and again.
@@ -58,20 +54,12 @@ func (c *call) poll(ctx context.Context, m outgoing, at string, yield func(event
 	if !yield(ev, err) || err != nil {
 		return
 	}
-	wait, unread := firstPoll, 0
-	for {
-		if err := sleep(ctx, wait); err != nil {
+	for pause := firstPoll; ; pause = min(2*pause, slowPoll) {
+		if err := sleep(ctx, pause); err != nil {
 			yield(event{}, err)
 			return
 		}
-		wait = min(2*wait, slowPoll)
 		next, err := c.way.get(ctx, ev.task)
-		if asked, passes := c.mayPass(ctx, err); passes && unread < mostUnread {
-			unread++
-			wait = max(wait, asked)
-			continue
-		}
-		unread = 0
 		if err == nil && reflect.DeepEqual(ev, next) {
 			continue // the remote says nothing
 		}
@@ -80,17 +68,6 @@ func (c *call) poll(ctx context.Context, m outgoing, at string, yield func(event
 			return
 		}
 	}
-}
-
-// mayPass reports whether a failure to read may pass, and the delay that the
-// remote asks for.
-func (c *call) mayPass(ctx context.Context, err error) (delay time.Duration, passes bool) {
-	if err == nil || ctx.Err() != nil {
-		return 0, false
-	}
-	failure := c.diagnose(err, nil, notesFrom(ctx))
-	delay, _ = failure.RetryAfter()
-	return delay, failure.Retriable() && delay <= longestWait
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

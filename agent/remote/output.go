@@ -40,25 +40,6 @@ func newOutput(w *stream.Writer, most int64, seen map[string]int) *output {
 	return &output{w: w, left: most, most: most, seen: seen, byID: map[string]*artifact{}}
 }
 
-// perEvent is what an event counts for beside its content.
-const perEvent = 16
-
-// count counts an event, and what it says of the status.
-func (o *output) count(ev event) error {
-	n := perEvent + len(ev.status.text)
-	if ev.status.data != nil {
-		n += stream.DataPart(ev.status.data).Size()
-	}
-	return o.spend(n)
-}
-
-func (o *output) spend(n int) error {
-	if o.left -= int64(n); o.left < 0 {
-		return fmt.Errorf("%w: more than %d bytes of content", errTooLarge, o.most)
-	}
-	return nil
-}
-
 // add takes artifacts, or updates of them.
 func (o *output) add(pieces []piece) error {
 	for _, p := range pieces {
@@ -103,8 +84,9 @@ func (o *output) addPiece(p piece) error {
 }
 
 func (o *output) addPart(a *artifact, p stream.Part) error {
-	if err := o.spend(p.Size()); err != nil {
-		return err
+	o.left -= int64(p.Size())
+	if o.left < 0 {
+		return fmt.Errorf("%w: more than %d bytes of content", errTooLarge, o.most)
 	}
 	a.add(p)
 	n := units(p)
