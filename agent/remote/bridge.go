@@ -129,6 +129,7 @@ type event struct {
 	state         state
 	status        said
 	pieces        []piece
+	whole         bool           // it is a snapshot
 	failure       *errcode.Error // of a failed task, or of a message
 }
 
@@ -162,6 +163,7 @@ var states = map[a2a.TaskState]state{
 type said struct {
 	id, text string
 	data     any
+	size     int // of all that the remote sent, in bytes
 }
 
 // piece is an artifact, or an update of one.
@@ -170,6 +172,7 @@ type piece struct {
 	metadata              map[string]any
 	parts                 []stream.Part
 	more                  bool // appends to what came before
+	whole                 bool // of a snapshot, which may be older than what came before
 	last                  bool
 }
 
@@ -209,10 +212,13 @@ func eventOf(ev a2a.Event) (event, error) {
 	case *a2a.Task:
 		if ev != nil {
 			out, err := statusOf(ev.TaskInfo(), ev.Status)
+			out.whole = true
 			out.failure, _ = errcode.FromTask(ev)
 			for _, a := range ev.Artifacts {
 				if a != nil {
-					out.pieces = append(out.pieces, pieceOf(a))
+					p := pieceOf(a)
+					p.whole = true
+					out.pieces = append(out.pieces, p)
 				}
 			}
 			return out, err
@@ -247,6 +253,7 @@ func statusOf(info a2a.TaskInfo, s a2a.TaskStatus) (event, error) {
 	}
 	out.status.id = s.Message.ID
 	for _, p := range partsOf(s.Message.Parts) {
+		out.status.size += p.Size()
 		switch p.Kind() {
 		case stream.KindText:
 			if out.status.text != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"time"
 
@@ -62,6 +63,7 @@ type call struct {
 	lost          *errcode.Error // the last attempt's failure, where there are more
 	task, context string         // the remote's, once known
 	begun         bool           // the remote has begun something
+	mute          bool           // it cannot stream
 	state         state
 	note          string
 }
@@ -123,8 +125,14 @@ func (c *call) answer() *Answer {
 	}
 }
 
-// longestWait is how long a remote may have a call wait before it is repeated.
+// longestWait is how long a remote may have a call wait before a request is
+// repeated.
 const longestWait = 30 * time.Second
+
+// policy is how what failed for now is repeated.
+func (c config) policy() []retry.Option {
+	return append([]retry.Option{retry.MaxWait(longestWait)}, c.retry...)
+}
 
 // repeat makes attempts as long as they fail before the remote has received
 // anything, or with its refusal.
@@ -140,7 +148,7 @@ func (c *call) repeat(ctx context.Context) error {
 		}
 		errors.As(err, &c.lost)
 		return nil, err
-	}, append([]retry.Option{retry.MaxWait(longestWait)}, c.retry...)...)
+	}, c.policy()...)
 	var failure *errcode.Error
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -178,16 +186,24 @@ func (c *call) attempt(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return c.stopped(ctx)
 	}
-	failure := c.broken(lost.err, context.Cause(l.ctx), notes) //nolint:contextcheck // as above
+	failure := lost.failure
+	if failure == nil {
+		failure = c.broken(lost.err, context.Cause(l.ctx), notes) //nolint:contextcheck // as above
+	}
 	verdict = verdictOf(failure)
-	if ended, err := c.overhear(ctx); ended {
-		return err
+	if lost.failure == nil {
+		if ended, err := c.overhear(ctx); ended {
+			return err
+		}
 	}
 	return c.weigh(failure, lost.err, notes)
 }
 
 // lostError says that the remote did not say all it had to.
-type lostError struct{ err error }
+type lostError struct {
+	err     error
+	failure *errcode.Error // what that means, where it is known; nothing helps then
+}
 
 func (e *lostError) Error() string { return e.err.Error() }
 
@@ -198,33 +214,47 @@ func (e *lostError) Unwrap() error { return e.err }
 func (c *call) converse(ctx context.Context, l *lifeline) error {
 	way, err := c.reach(ctx)
 	if err != nil {
-		return &lostError{err}
+		return &lostError{err: err}
 	}
 	c.way = way
-	said, at := c.said, ""
+	said, atWork := c.said, false
 	if c.parked != nil {
-		ended, err := c.resume(ctx, &said, &at)
+		ended, err := c.resume(ctx, &said, &atWork)
 		if ended || err != nil {
 			return err
 		}
 	}
-	for ev, err := range c.listen(ctx, said, at) {
+	var lost error
+	if !atWork {
+		ended, err := c.hear(l, c.say(ctx, said))
+		if ended || !c.mayReadOn(ctx, err) {
+			return err
+		}
+		lost = err
+	}
+	return c.readOn(ctx, l, lost)
+}
+
+// hear takes what the remote says. It gives a lostError where that ends before
+// the remote's work does.
+func (c *call) hear(l *lifeline, source iter.Seq2[event, error]) (ended bool, err error) {
+	for ev, err := range source {
 		if err != nil {
-			return &lostError{err}
+			return false, &lostError{err: err}
 		}
 		l.pause()
 		if ended, err := c.take(ev, l.learn); ended || err != nil {
-			return err
+			return ended, err
 		}
 		l.beat()
 	}
-	return &lostError{errStreamEnded}
+	return false, &lostError{err: errStreamEnded}
 }
 
 // take is told what the remote says. An error is that of the call.
 func (c *call) take(ev event, learned func()) (ended bool, err error) {
 	if err := c.check(ev); err != nil {
-		return false, &lostError{err}
+		return false, &lostError{err: err}
 	}
 	c.begun = true
 	if ev.task != "" {
@@ -237,9 +267,12 @@ func (c *call) take(ev event, learned func()) (ended bool, err error) {
 	if c.parked.isOld(ev) {
 		ev.state = working
 	}
+	if err := c.out.charge(ev); err != nil {
+		return false, &lostError{err: err}
+	}
 	if ev.failure.Code() != errcode.GuardrailBlocked {
 		if err := c.out.add(ev.pieces); errors.Is(err, errTooLarge) {
-			return false, &lostError{err}
+			return false, &lostError{err: err}
 		} else if err != nil {
 			return false, fmt.Errorf("forward answer: %w", err)
 		}
@@ -263,7 +296,7 @@ func (c *call) check(ev event) error {
 func (c *call) conclude(ev event) error {
 	switch ev.state {
 	case working:
-		if err := c.out.progress(ev.status.text); err != nil {
+		if err := c.out.progress(ev.status); err != nil {
 			return fmt.Errorf("forward progress: %w", err)
 		}
 		return nil
@@ -283,15 +316,15 @@ func (c *call) conclude(ev event) error {
 	}
 }
 
-// overhear asks once for a task whose stream broke: it may have ended all the
-// same.
+// overhear looks whether a task whose agent says nothing more, or nothing that
+// can be taken, has ended all the same.
 func (c *call) overhear(ctx context.Context) (ended bool, err error) {
 	if !c.begun || c.task == "" || c.farewell == 0 {
 		return false, nil
 	}
 	rctx, cancel := context.WithTimeout(ctx, c.farewell)
 	defer cancel()
-	ev, err := c.way.get(rctx, c.task)
+	ev, err := c.read(rctx)
 	if err != nil || !ev.state.over() || c.check(ev) != nil {
 		return false, nil
 	}
@@ -307,7 +340,7 @@ func (c *call) leave(ctx context.Context) {
 	c.state = canceled
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.farewell)
 	defer cancel()
-	if err := c.way.cancel(ctx, c.task); err != nil {
+	if err := c.cancelTask(ctx, c.way, c.task); err != nil {
 		c.noteCancel(err)
 	}
 }

@@ -79,7 +79,7 @@ func (deliveries) HandleConn(context.Context, stats.ConnStats) {}
 // the remote's word on a task, and says so where it may not: once the message
 // may have been received, only the remote's own refusal allows that.
 func (c *call) weigh(failure *errcode.Error, err error, n *notes) *errcode.Error {
-	if c.delivery.unsent(err) {
+	if !c.begun && c.delivery.unsent(err) {
 		c.again = true
 		return failure
 	}
@@ -97,7 +97,8 @@ func (c *call) weigh(failure *errcode.Error, err error, n *notes) *errcode.Error
 		c.again = failure.Code() == errcode.UpstreamUnavailable || failure.Code() == errcode.RateLimited
 		return failure
 	}
-	if said || code >= http.StatusMultipleChoices && code < http.StatusInternalServerError {
+	definite := said || code >= http.StatusMultipleChoices && code < http.StatusInternalServerError
+	if definite && (!c.begun || !failure.Retriable()) {
 		return failure
 	}
 	return unknown(failure)

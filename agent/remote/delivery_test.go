@@ -192,7 +192,7 @@ func (r *rpcAgent) SendStreamingMessage(_ *a2apb.SendMessageRequest, s grpc.Serv
 }
 
 // overGRPC serves and calls it; stop ends the server and its connections.
-func overGRPC(t *testing.T, r *rpcAgent) (a *remote.Agent, stop func()) {
+func overGRPC(t *testing.T, r *rpcAgent, opts ...remote.Option) (a *remote.Agent, stop func()) {
 	t.Helper()
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -205,7 +205,7 @@ func overGRPC(t *testing.T, r *rpcAgent) (a *remote.Agent, stop func()) {
 	a, err = remote.FromCard(&a2a.AgentCard{
 		Name: "bank", Capabilities: a2a.AgentCapabilities{Streaming: true},
 		SupportedInterfaces: []*a2a.AgentInterface{{URL: l.Addr().String(), ProtocolBinding: a2a.TransportProtocolGRPC, ProtocolVersion: a2a.Version}},
-	}, remote.GRPC(grpc.WithTransportCredentials(insecure.NewCredentials())), atOnce)
+	}, append([]remote.Option{remote.GRPC(grpc.WithTransportCredentials(insecure.NewCredentials())), atOnce}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,8 @@
 //     answering well. What failed before the remote can have received the message,
 //     and what it refused for now, is retried. Once the message was sent it is
 //     never sent again: a failure without the remote's word is not retriable and
-//     wraps [ErrOutcomeUnknown].
+//     wraps [ErrOutcomeUnknown]. A stream that breaks is opened again, and a
+//     request that only reads is repeated: the remote's task goes on meanwhile.
 //   - The remote's question parks the caller's task, and the answer goes down to
 //     the same remote task when the caller's goes on, after a restart too. Code
 //     runs again from its start then, up to the call: the call itself does not

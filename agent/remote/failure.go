@@ -45,18 +45,18 @@ func (e *stoppedError) Unwrap() []error { return []error{e.cause, e.err} }
 // broken makes the failure of a call whose remote did not say all it had to.
 // cause is why the lifeline ended, if it did.
 func (c *call) broken(err, cause error, n *notes) *errcode.Error {
-	e := c.diagnose(err, cause, n)
+	e := diagnose(c.table, err, cause, n)
 	return e.With(errcode.Via(c.Source()))
 }
 
-func (c *call) diagnose(err, cause error, n *notes) *errcode.Error {
+func diagnose(table *errcode.Table, err, cause error, n *notes) *errcode.Error {
 	status, header, rpc := n.last()
 	var event *eventError
 	said := speaksA2A(err)
 	switch {
 	case cause == error(errIdle): //nolint:errorlint // our own sentinel
 		return errIdle.With(errcode.Cause(err))
-	case errors.Is(err, errTooLarge) || errors.Is(err, bufio.ErrTooLong): // the latter of one event
+	case isTooLarge(err):
 		return lasting("remote_answer_too_large", "The agent's answer is too large.", err)
 	case errors.Is(err, errCard):
 		return lasting("remote_card_invalid", "The agent's card cannot be used.", err)
@@ -65,12 +65,12 @@ func (c *call) diagnose(err, cause error, n *notes) *errcode.Error {
 	case errors.As(err, &event):
 		return lasting("remote_answer_invalid", "The agent's answer cannot be understood.", err)
 	case status >= http.StatusBadRequest:
-		return c.httpFailure(err, said, &errcode.HTTPStatusError{StatusCode: status, Header: header, Err: err})
+		return httpFailure(table, err, said, &errcode.HTTPStatusError{StatusCode: status, Header: header, Err: err})
 	}
-	e := c.table.Convert(err)
+	e := table.Convert(err)
 	switch {
 	case rpc != nil && e.Code() == errcode.Internal:
-		return c.table.Convert(rpc)
+		return table.Convert(rpc)
 	case e.Code() == errcode.Internal && !said:
 		return lasting("remote_answer_invalid", "The agent's answer cannot be understood.", err)
 	}
@@ -79,13 +79,13 @@ func (c *call) diagnose(err, cause error, n *notes) *errcode.Error {
 
 // httpFailure weighs what a body said against the status it came with, which
 // says more where the body only says that there is an error.
-func (c *call) httpFailure(err error, said bool, at *errcode.HTTPStatusError) *errcode.Error {
-	byStatus := c.table.Convert(at).With(errcode.Message(
+func httpFailure(table *errcode.Table, err error, said bool, at *errcode.HTTPStatusError) *errcode.Error {
+	byStatus := table.Convert(at).With(errcode.Message(
 		fmt.Sprintf("The agent answered HTTP %d %s.", at.StatusCode, http.StatusText(at.StatusCode))))
 	if !said {
 		return byStatus
 	}
-	byBody := c.table.Convert(err)
+	byBody := table.Convert(err)
 	if byBody.Code() == errcode.Internal && byStatus.Code() != errcode.Internal {
 		return byStatus
 	}
@@ -95,6 +95,11 @@ func (c *call) httpFailure(err error, said bool, at *errcode.HTTPStatusError) *e
 		}
 	}
 	return byBody
+}
+
+// isTooLarge reports whether there was too much to read, at once or of an event.
+func isTooLarge(err error) bool {
+	return errors.Is(err, errTooLarge) || errors.Is(err, bufio.ErrTooLong)
 }
 
 // lasting is a failure that another try will not cure.

@@ -81,10 +81,7 @@ func TestAnswersOfAnotherTask(t *testing.T) {
 			})
 			answer, err := to(t, s.url).Call(t.Context(), remote.Text("x"))
 			e := errcode.Default().Convert(err)
-			want := "remote_answer_invalid"
-			if tc.name == "after a stream that broke" {
-				want = "remote_stream_ended"
-			}
+			const want = "remote_answer_invalid"
 			if e.Code() != errcode.UpstreamUnavailable || e.Reason() != want || answer.Text() != tc.text || answer.TaskID != "t-1" {
 				t.Errorf("got %v, %q of the task %q", err, answer.Text(), answer.TaskID)
 			}

@@ -25,8 +25,7 @@ func (a *Agent) takeBack(ctx context.Context, kept map[string]any) (done bool) {
 	if err != nil {
 		return false // the remote's own limits must do
 	}
-	err = way.cancel(ctx, m.task)
-	return err == nil || hasEnded(err)
+	return a.cancelTask(ctx, way, m.task) == nil
 }
 
 // noteLeft notes what the call has left at the remote.

@@ -103,8 +103,14 @@ func ClientOptions(opts ...a2aclient.FactoryOption) Option {
 // now (HTTP 429 and 503, a protocol error that says RATE_LIMITED or
 // UPSTREAM_UNAVAILABLE, such a status of gRPC with details). A message that was
 // sent and not answered is not sent again. Of a client given to [FromClient] only
-// HTTP can be watched: what fails in another transport counts as sent. See
-// [retry.Do]. Default: three attempts, no more than 30 s apart, so that a remote that
+// HTTP can be watched: what fails in another transport counts as sent.
+//
+// What only reads the remote's task, or cancels it, is repeated whenever its
+// failure is retriable, each such request as often as a message: a stream that
+// breaks while the task is at work is opened again, or the task is asked how far
+// it is, and only where that fails for good does the call.
+//
+// See [retry.Do]. Default: three attempts, no more than 30 s apart, so that a remote that
 // asks for an hour fails the call with that delay (retry.MaxWait);
 // Retry(retry.MaxAttempts(1)) makes one.
 func Retry(opts ...retry.Option) Option {
@@ -145,8 +151,9 @@ func CancelTimeout(d time.Duration) Option {
 	}}
 }
 
-// MaxBytes is how much the remote may answer to one call: bytes of a response,
-// and of the content collected from all of them. More fails with
+// MaxBytes is how much the remote may answer to one call: bytes of a response
+// and, of all of them together, of artifacts and status messages, as far as they
+// are new, and 64 for each event and artifact. More fails with
 // UPSTREAM_UNAVAILABLE, reason remote_answer_too_large. Default: 64 MiB. One
 // event of a stream is at most 10 MiB.
 func MaxBytes(n int64) Option {

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type output struct {
 	left int64          // how much may still come, in bytes
 	most int64
 	seen map[string]int // by artifact: units forwarded by an earlier run
+	last said           // what the remote said it is doing
 
 	list []*artifact
 	byID map[string]*artifact
@@ -53,14 +55,20 @@ func (o *output) add(pieces []piece) error {
 func (o *output) addPiece(p piece) error {
 	a := o.byID[p.id]
 	if a != nil && !p.more {
-		rest, grown := a.rest(p.parts)
-		if grown {
+		rest, grown, older := a.rest(p.parts)
+		switch {
+		case older && p.whole:
+			return nil
+		case grown:
 			p.parts = rest
-		} else {
+		default:
 			a = nil // it was replaced; what was forwarded cannot be taken back
 		}
 	}
 	if a == nil || a.done && len(p.parts) > 0 {
+		if err := o.count(sizeOfEvent + len(p.id) + len(p.name) + len(p.description)); err != nil {
+			return err
+		}
 		a = &artifact{piece: p, skip: o.seen[p.id]}
 		a.piece.parts = nil
 		if o.byID[p.id] != nil {
@@ -83,10 +91,43 @@ func (o *output) addPiece(p piece) error {
 	return nil
 }
 
-func (o *output) addPart(a *artifact, p stream.Part) error {
-	o.left -= int64(p.Size())
-	if o.left < 0 {
+// sizeOfEvent is what an event, or an artifact, counts for beside its content.
+const sizeOfEvent = 64
+
+// charge counts an event against what may come, without its artifacts.
+func (o *output) charge(ev event) error {
+	n := sizeOfEvent
+	if !reflect.DeepEqual(ev.status, o.last) {
+		n += ev.status.size
+	}
+	return o.count(n)
+}
+
+func (o *output) count(size int) error {
+	if o.left -= int64(size); o.left < 0 {
 		return fmt.Errorf("%w: more than %d bytes of content", errTooLarge, o.most)
+	}
+	return nil
+}
+
+// covers reports whether a snapshot has all that is known; one that was made
+// before has not.
+func (o *output) covers(pieces []piece) bool {
+	units := map[string]int{}
+	for _, p := range pieces {
+		units[p.id] += unitsOf(p.parts)
+	}
+	for id, a := range o.byID {
+		if a.units > units[id] {
+			return false
+		}
+	}
+	return true
+}
+
+func (o *output) addPart(a *artifact, p stream.Part) error {
+	if err := o.count(p.Size()); err != nil {
+		return err
 	}
 	a.add(p)
 	n := units(p)
@@ -107,12 +148,16 @@ func (o *output) addPart(a *artifact, p stream.Part) error {
 	return a.to.Part(p)
 }
 
-// progress forwards what the remote says it is doing.
-func (o *output) progress(text string) error {
-	if o.w == nil || text == "" {
+// progress forwards what the remote says it is doing, once: snapshots repeat it.
+func (o *output) progress(s said) error {
+	if s.id == "" && s.size == 0 || reflect.DeepEqual(s, o.last) {
 		return nil
 	}
-	return o.w.Progress(text)
+	o.last = s
+	if o.w == nil || s.text == "" {
+		return nil
+	}
+	return o.w.Progress(s.text)
 }
 
 // counts is what has been forwarded of each artifact, for a later run.
@@ -141,6 +186,14 @@ func units(p stream.Part) int {
 	return 1
 }
 
+func unitsOf(parts []stream.Part) int {
+	n := 0
+	for _, p := range parts {
+		n += units(p)
+	}
+	return n
+}
+
 func (a *artifact) add(p stream.Part) {
 	a.units += units(p)
 	if p.Kind() == stream.KindText {
@@ -163,17 +216,18 @@ func (a *artifact) content() []stream.Part {
 }
 
 // rest gives what parts, the whole of an artifact, add to what is known of it;
-// grown is false where they are not what is known and something more.
-func (a *artifact) rest(parts []stream.Part) (rest []stream.Part, grown bool) {
+// grown is false where they are not what is known and something more, older
+// tells that they are the beginning of what is known.
+func (a *artifact) rest(parts []stream.Part) (rest []stream.Part, grown, older bool) {
 	known, now := cursor{parts: a.content()}, cursor{parts: parts}
 	for {
 		k, more := known.next()
 		if !more {
-			return now.rest(), true
+			return now.rest(), true, false
 		}
 		p, more := now.next()
 		if !more || p.Kind() != k.Kind() {
-			return nil, false
+			return nil, false, !more
 		}
 		switch {
 		case k.Kind() != stream.KindText: // counted, not compared
@@ -182,7 +236,7 @@ func (a *artifact) rest(parts []stream.Part) (rest []stream.Part, grown bool) {
 		case strings.HasPrefix(p.Text(), k.Text()):
 			now.text = p.Text()[len(k.Text()):]
 		default:
-			return nil, false
+			return nil, false, false
 		}
 	}
 }

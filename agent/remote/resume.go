@@ -122,15 +122,15 @@ func payloadOf(data any) any {
 }
 
 // resume looks how the parked task stands, and makes of the message the answer
-// to its question or, where it is at work, gives its id in at.
-func (c *call) resume(ctx context.Context, said *outgoing, at *string) (ended bool, err error) {
+// to its question or tells that it is at work.
+func (c *call) resume(ctx context.Context, said *outgoing, atWork *bool) (ended bool, err error) {
 	p := c.parked
 	ev, err := c.way.get(ctx, p.task)
 	if err != nil {
-		return false, &lostError{err}
+		return false, &lostError{err: err}
 	}
 	if err := c.check(ev); err != nil {
-		return false, &lostError{err}
+		return false, &lostError{err: err}
 	}
 	switch {
 	case ev.state.parked() && p.answered && ev.status.id == p.question:
@@ -147,7 +147,7 @@ func (c *call) resume(ctx context.Context, said *outgoing, at *string) (ended bo
 	case ev.state.over(): // it went on, or asks something else by now
 		return c.take(ev, func() {})
 	default:
-		*at = p.task
+		*atWork, c.begun = true, true
 		return false, nil
 	}
 }

@@ -169,10 +169,10 @@ func (w *wire) send(ctx context.Context, m outgoing) iter.Seq2[event, error] {
 }
 
 // start sends a message and gives the first of what follows, for [wire.get] to
-// go on with.
+// go on with. Nobody looks at a task's history here, which may be long.
 func (w *wire) start(ctx context.Context, m outgoing) (event, error) {
 	res, err := w.client.SendMessage(ctx, &a2a.SendMessageRequest{
-		Message: m.message(), Config: &a2a.SendMessageConfig{ReturnImmediately: true},
+		Message: m.message(), Config: &a2a.SendMessageConfig{ReturnImmediately: true, HistoryLength: new(int)},
 	})
 	if err != nil {
 		return event{}, err
@@ -186,7 +186,7 @@ func (w *wire) follow(ctx context.Context, task string) iter.Seq2[event, error] 
 }
 
 func (w *wire) get(ctx context.Context, task string) (event, error) {
-	t, err := w.client.GetTask(ctx, &a2a.GetTaskRequest{ID: a2a.TaskID(task)})
+	t, err := w.client.GetTask(ctx, &a2a.GetTaskRequest{ID: a2a.TaskID(task), HistoryLength: new(int)})
 	if err != nil {
 		return event{}, err
 	}
