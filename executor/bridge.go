@@ -89,6 +89,7 @@ func (ids artifactIDs) event(info a2a.TaskInfo, c stream.Chunk) *a2a.TaskArtifac
 	a := &a2a.Artifact{ID: id, Parts: partsOf(c.Parts)}
 	if !c.Append {
 		a.Name, a.Description = c.Artifact.Name, c.Artifact.Description
+		a.Metadata = cloneMap(c.Metadata)
 	}
 	return &a2a.TaskArtifactUpdateEvent{
 		TaskID: info.TaskID, ContextID: info.ContextID,
@@ -126,6 +127,12 @@ func partsOf(ps []stream.Part) a2a.ContentParts {
 }
 
 func partOf(p stream.Part) *a2a.Part {
+	out := contentOf(p)
+	out.Metadata = cloneMap(p.Metadata())
+	return out
+}
+
+func contentOf(p stream.Part) *a2a.Part {
 	switch p.Kind() {
 	case stream.KindData:
 		dp := a2a.NewDataPart(p.Data())

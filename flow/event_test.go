@@ -162,3 +162,35 @@ func TestHookDoesNotChangeTheStream(t *testing.T) {
 		t.Errorf("told (-want +got):\n%s", diff)
 	}
 }
+
+// TestMetadataThroughTheHook: what a node writes keeps its metadata, also where a
+// hook looks on.
+func TestMetadataThroughTheHook(t *testing.T) {
+	t.Parallel()
+	l := newLab("f")
+	about := map[string]any{"lang": "en"}
+	a := l.node("a", func(ctx context.Context, _ trail) error {
+		w, _ := stream.FromContext(ctx)
+		return errors.Join(
+			w.NewArtifact("fresh", stream.Metadata(about)).Part(stream.TextPart("x").WithMetadata(about)),
+			w.Artifact("named", stream.Metadata(about)).Part(stream.TextPart("x").WithMetadata(about)))
+	})
+	l.chain(flow.START, a, flow.END)
+	s := &labels{}
+	w, _ := stream.New(s)
+	hook := flow.OnEvent(func(context.Context, flow.Event) {})
+	must(l.compile(t).Run(stream.NewContext(t.Context(), w), "r", trail{}, hook))(t)
+	if diff := cmp.Diff([]map[string]any{about, about, about, about}, s.got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// labels remembers the metadata of what was written.
+type labels struct{ got []map[string]any }
+
+func (s *labels) Chunk(c stream.Chunk) error {
+	s.got = append(s.got, c.Metadata, c.Parts[0].Metadata())
+	return nil
+}
+
+func (s *labels) Progress(string) error { return nil }

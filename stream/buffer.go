@@ -12,7 +12,7 @@ import (
 // within the interval is held back, until its time has come, it has grown to
 // Bytes, or the artifact ends, which goes out with what is held back of it.
 // Order and content of each artifact are what was
-// written: texts that follow each other become one. Of progress only the
+// written: texts without metadata that follow each other become one. Of progress only the
 // newest is sent.
 //
 // The zero value holds nothing back.
@@ -38,7 +38,7 @@ type held struct {
 }
 
 func (h *held) add(p Part) {
-	if p.kind == KindText {
+	if p.kind == KindText && p.meta == nil {
 		h.text.WriteString(p.text)
 		return
 	}
@@ -93,7 +93,7 @@ func (w *Writer) open(a *artifact) {
 
 // emit sends a chunk of an artifact now.
 func (w *Writer) emit(a *artifact, parts []Part, last bool) error {
-	err := w.sink.Chunk(Chunk{Artifact: a.info, Parts: parts, Append: a.sent, Last: last})
+	err := w.sink.Chunk(a.chunk(parts, last))
 	w.chunks++
 	w.last = time.Now()
 	if err != nil {

@@ -44,6 +44,7 @@ type Part struct {
 	text    string
 	data    any
 	file    File
+	meta    map[string]any
 	dropped []string
 }
 
@@ -107,18 +108,42 @@ func (p Part) Data() any { return p.data }
 // changed.
 func (p Part) File() File { return p.file }
 
-// Dropped lists what [DataPart] left out, each as a JSON Pointer and a reason.
+// WithMetadata gives the part with metadata (A2A section 4.1.6), converted like
+// the value of [DataPart], instead of what it has; empty is none. A text that has
+// any stays a part of its own: the writer merges it with no other.
+func (p Part) WithMetadata(m map[string]any) Part {
+	plainly, dropped := plain.Map(m)
+	p.meta = nil
+	if len(plainly) > 0 {
+		p.meta = plainly
+	}
+	if len(dropped) > 0 {
+		p.dropped = append(slices.Clip(p.dropped), dropped...)
+	}
+	return p
+}
+
+// Metadata is the part's metadata in plain JSON types, nil without any. It must
+// not be changed.
+func (p Part) Metadata() map[string]any { return p.meta }
+
+// Dropped lists what [DataPart] and [Part.WithMetadata] left out, each as a JSON
+// Pointer and a reason.
 func (p Part) Dropped() []string { return slices.Clone(p.dropped) }
 
 // Size is about how many bytes the part takes.
 func (p Part) Size() int {
+	n := 0
+	if p.meta != nil {
+		n = sizeOf(p.meta)
+	}
 	switch p.kind {
 	case KindText:
-		return len(p.text)
+		return n + len(p.text)
 	case KindFile:
-		return len(p.file.Bytes) + len(p.file.URI) + len(p.file.Name)
+		return n + len(p.file.Bytes) + len(p.file.URI) + len(p.file.Name)
 	default:
-		return sizeOf(p.data)
+		return n + sizeOf(p.data)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/a2aexec/a2aexec/internal/plain"
 )
 
 // ErrClosed is returned by every write after the run has ended, after its
@@ -22,6 +24,9 @@ type Chunk struct {
 	Append bool
 	// Last is true for an artifact's last chunk.
 	Last bool
+	// Metadata is that of the artifact, with its first chunk, in plain JSON types.
+	// It must not be changed.
+	Metadata map[string]any
 }
 
 // Info identifies and describes an artifact of one run.
@@ -124,6 +129,7 @@ type key struct {
 // artifact is the state of one artifact of a Writer.
 type artifact struct {
 	info   Info
+	meta   map[string]any
 	opened bool // something was written to it
 	sent   bool // its first chunk was sent
 	closed bool // its last chunk was sent
@@ -220,10 +226,17 @@ func (w *Writer) put(k key, part Part) (Chunk, error) {
 	if w.failed != nil {
 		return Chunk{}, w.failed
 	}
-	if err := w.take(part.Size()); err != nil {
+	size := part.Size()
+	if !a.opened && a.meta != nil {
+		size += sizeOf(a.meta)
+	}
+	if err := w.take(size); err != nil {
 		return Chunk{}, err
 	}
 	c := Chunk{Artifact: a.info, Parts: []Part{part}, Append: a.opened}
+	if !a.opened {
+		c.Metadata = a.meta
+	}
 	if w.buffer.Bytes > 0 {
 		return c, w.hold(a, part)
 	}
@@ -253,9 +266,18 @@ func (w *Writer) describe(k key, opts []ArtifactOption) {
 	}
 	for _, o := range opts {
 		if o.apply != nil {
-			o.apply(&a.info)
+			o.apply(a)
 		}
 	}
+}
+
+// chunk is the next one.
+func (a *artifact) chunk(parts []Part, last bool) Chunk {
+	c := Chunk{Artifact: a.info, Parts: parts, Append: a.sent, Last: last}
+	if !a.sent {
+		c.Metadata = a.meta
+	}
+	return c
 }
 
 // rest is what ends an open artifact: what is held back of it. An update without
@@ -322,12 +344,22 @@ func (w *Writer) close(k key) (Chunk, error) {
 }
 
 // ArtifactOption describes an artifact.
-type ArtifactOption struct{ apply func(*Info) }
+type ArtifactOption struct{ apply func(*artifact) }
 
 // Description sets the artifact's description for people. Default: none.
 func Description(text string) ArtifactOption {
 	text = validText(text)
-	return ArtifactOption{func(i *Info) { i.Description = text }}
+	return ArtifactOption{func(a *artifact) { a.info.Description = text }}
+}
+
+// Metadata sets the artifact's metadata (A2A section 4.1.7). What JSON cannot
+// express is left out. Default: none.
+func Metadata(m map[string]any) ArtifactOption {
+	plainly, _ := plain.Map(m)
+	if len(plainly) == 0 {
+		plainly = nil
+	}
+	return ArtifactOption{func(a *artifact) { a.meta = plainly }}
 }
 
 // Control ends a Writer. Only whoever made the Writer has it.
@@ -363,7 +395,7 @@ func (c Control) Close() (wrote bool, closing []Chunk) {
 		c.w.disarm()
 		for _, a := range c.w.opened {
 			if !a.closed {
-				c.w.closing = append(c.w.closing, Chunk{Artifact: a.info, Parts: a.rest(), Append: a.sent, Last: true})
+				c.w.closing = append(c.w.closing, a.chunk(a.rest(), true))
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -43,6 +44,12 @@ func (m outgoing) message() *a2a.Message {
 func newMessageID() string { return a2a.NewMessageID() }
 
 func wirePart(p stream.Part) *a2a.Part {
+	out := contentOf(p)
+	out.Metadata = p.Metadata()
+	return out
+}
+
+func contentOf(p stream.Part) *a2a.Part {
 	switch f := p.File(); {
 	case p.Kind() == stream.KindData:
 		part := a2a.NewDataPart(p.Data())
@@ -64,18 +71,50 @@ func partsOf(ps a2a.ContentParts) []stream.Part {
 		if p == nil {
 			continue
 		}
-		switch v := p.Content.(type) {
-		case a2a.Text:
-			out = append(out, stream.TextPart(string(v)))
-		case a2a.Data:
-			out = append(out, stream.DataPart(v.Value))
-		case a2a.Raw:
-			out = append(out, stream.FilePart(stream.File{Name: p.Filename, MediaType: p.MediaType, Bytes: v}))
-		case a2a.URL:
-			out = append(out, stream.FilePart(stream.File{Name: p.Filename, MediaType: p.MediaType, URI: string(v)}))
+		value, meta := p.Content, p.Metadata
+		if len(meta) > 0 {
+			value, meta = unwrapped(p)
 		}
+		var part stream.Part
+		switch v := value.(type) {
+		case a2a.Text:
+			part = stream.TextPart(string(v))
+		case a2a.Data:
+			part = stream.DataPart(v.Value)
+		case a2a.Raw:
+			part = stream.FilePart(stream.File{Name: p.Filename, MediaType: p.MediaType, Bytes: v})
+		case a2a.URL:
+			part = stream.FilePart(stream.File{Name: p.Filename, MediaType: p.MediaType, URI: string(v)})
+		default:
+			continue
+		}
+		if len(meta) > 0 {
+			part = part.WithMetadata(meta)
+		}
+		out = append(out, part)
 	}
 	return out
+}
+
+// wrapped marks data that is no object, where a binding carries objects only
+// (gRPC, A2A 0.3): the value is the member "value" of one.
+const wrapped = "data_part_compat"
+
+// unwrapped gives what a part was before a binding wrapped it.
+func unwrapped(p *a2a.Part) (a2a.PartContent, map[string]any) {
+	if isWrapped, _ := p.Metadata[wrapped].(bool); !isWrapped {
+		return p.Content, p.Metadata
+	}
+	meta := maps.Clone(p.Metadata)
+	delete(meta, wrapped)
+	if data, ok := p.Content.(a2a.Data); ok {
+		if m, ok := data.Value.(map[string]any); ok && len(m) == 1 {
+			if v, ok := m["value"]; ok {
+				return a2a.Data{Value: v}, meta
+			}
+		}
+	}
+	return p.Content, meta
 }
 
 // fromRequest is the message of a request, as it came.
@@ -202,7 +241,7 @@ func eventOf(ev a2a.Event) (event, error) {
 			out := event{state: answered, task: string(ev.TaskID), context: ev.ContextID}
 			var failed bool
 			if out.failure, failed = errcode.FromMessage(ev); !failed {
-				out.pieces = []piece{{parts: partsOf(ev.Parts)}}
+				out.pieces = []piece{{parts: partsOf(ev.Parts), metadata: ev.Metadata}}
 				if !hasContent(out.pieces[0].parts) {
 					return out, &eventError{"a message without content"}
 				}

@@ -35,7 +35,7 @@ func (a *Agent) Call(ctx context.Context, m Message, opts ...CallOption) (*Answe
 
 // Stream is [Agent.Call] that forwards what comes, as it comes, to the stream
 // of the run that ctx belongs to: text, data and files, each remote artifact as
-// one of its own, and progress. [Answer.Result] does not repeat it. Outside of a
+// one of its own, with their metadata, and progress. [Answer.Result] does not repeat it. Outside of a
 // run it is Call.
 func (a *Agent) Stream(ctx context.Context, m Message, opts ...CallOption) (*Answer, error) {
 	w, _ := stream.FromContext(ctx)

@@ -1,14 +1,18 @@
 package remote_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -347,5 +351,58 @@ func TestRemoteRestartsBetweenQuestionAndAnswer(t *testing.T) {
 	next.task = k.task
 	if got := contents(next.say("Ann")); len(got) != 1 || got[0] != ": task 1: greet Ann / task 2: done: transfer 100" {
 		t.Errorf("got %s %q", next.task.Status.State, got)
+	}
+}
+
+// TestPrivateTextOfALostCallStaysPrivate: what a transport says about its inside
+// is the cause, for the log, and never in what a client reads.
+func TestPrivateTextOfALostCallStaysPrivate(t *testing.T) {
+	t.Parallel()
+	const inside = "proxy-7.internal: /srv/app/upstream.go:42: session of alice is gone"
+	back := serve(t, streaming("bank", everything))
+	breaking := func(t *testing.T, method string) served {
+		t.Helper()
+		hc := newClient(t)
+		next := hc.Transport
+		hc.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method != http.MethodPost {
+				return next.RoundTrip(r)
+			}
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return nil, err
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			res, err := next.RoundTrip(r)
+			if err != nil || !bytes.Contains(body, []byte(`"`+method+`"`)) && method != "" {
+				return res, err
+			}
+			_ = res.Body.Close()
+			if method == "SendStreamingMessage" { // the answer breaks later
+				res.Body = io.NopCloser(iotest.ErrReader(errors.New(inside)))
+				return res, nil
+			}
+			return nil, errors.New(inside)
+		})
+		return serve(t, streaming("front", to(t, back.url, remote.HTTPClient(hc), atOnce).Handle))
+	}
+	for name, method := range map[string]string{"the request": "", "the stream": "SendStreamingMessage"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			task := breaking(t, method).talk(t).say("pay 100")
+			raw, err := json.Marshal(task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := failureOf(t, task)
+			if e.Retriable() || !strings.Contains(e.Message(), "is not known") {
+				t.Errorf("got %v", e)
+			}
+			for _, private := range []string{"proxy-7", "upstream.go", "alice"} {
+				if bytes.Contains(raw, []byte(private)) {
+					t.Errorf("the client reads %q in %s", private, raw)
+				}
+			}
+		})
 	}
 }

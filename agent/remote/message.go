@@ -25,7 +25,8 @@ func Data(v any) Message { return Message{Parts: []stream.Part{stream.DataPart(v
 // Answer is what a remote agent answered, all of it or, beside an error, what
 // came before that. Its methods work on nil.
 type Answer struct {
-	// Artifacts are the artifacts of the remote task, or the one of its message.
+	// Artifacts are the artifacts of the remote task, or the one of its message,
+	// with their metadata as it was last.
 	Artifacts []agent.Artifact
 	// Note is the text of the remote's last status message.
 	Note string

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func (o *output) addPiece(p piece) error {
 		}
 	}
 	if a == nil || a.done && len(p.parts) > 0 {
-		if err := o.count(sizeOfEvent + len(p.id) + len(p.name) + len(p.description)); err != nil {
+		if err := o.count(sizeOfEvent + len(p.id) + len(p.name) + len(p.description) + sizeOf(p.metadata)); err != nil {
 			return err
 		}
 		a = &artifact{piece: p, skip: o.seen[p.id]}
@@ -76,6 +77,9 @@ func (o *output) addPiece(p piece) error {
 		}
 		o.list = append(o.list, a)
 		o.byID[p.id] = a
+	}
+	if err := o.describe(a, p.metadata); err != nil {
+		return err
 	}
 	for _, part := range p.parts {
 		if err := o.addPart(a, part); err != nil {
@@ -125,6 +129,21 @@ func (o *output) covers(pieces []piece) bool {
 	return true
 }
 
+// describe takes the metadata of an update, which adds to what there is; of an
+// artifact that is forwarded already nobody is told.
+func (o *output) describe(a *artifact, metadata map[string]any) error {
+	if len(metadata) == 0 || reflect.DeepEqual(a.metadata, metadata) {
+		return nil
+	}
+	both := maps.Clone(a.metadata)
+	if both == nil {
+		both = map[string]any{}
+	}
+	maps.Copy(both, metadata)
+	a.metadata = both
+	return o.count(sizeOf(metadata))
+}
+
 func (o *output) addPart(a *artifact, p stream.Part) error {
 	if err := o.count(p.Size()); err != nil {
 		return err
@@ -136,14 +155,14 @@ func (o *output) addPart(a *artifact, p stream.Part) error {
 		return nil
 	}
 	if a.skip > 0 { // of a text
-		p = stream.TextPart(p.Text()[a.skip:])
+		p = from(p, a.skip)
 		a.skip = 0
 	}
 	if o.w == nil {
 		return nil
 	}
 	if a.to == nil {
-		a.to = o.w.NewArtifact(a.name, stream.Description(a.description))
+		a.to = o.w.NewArtifact(a.name, stream.Description(a.description), stream.Metadata(a.metadata))
 	}
 	return a.to.Part(p)
 }
@@ -186,6 +205,14 @@ func units(p stream.Part) int {
 	return 1
 }
 
+// sizeOf is about how many bytes metadata takes.
+func sizeOf(metadata map[string]any) int {
+	if len(metadata) == 0 {
+		return 0
+	}
+	return stream.DataPart(metadata).Size()
+}
+
 func unitsOf(parts []stream.Part) int {
 	n := 0
 	for _, p := range parts {
@@ -196,7 +223,7 @@ func unitsOf(parts []stream.Part) int {
 
 func (a *artifact) add(p stream.Part) {
 	a.units += units(p)
-	if p.Kind() == stream.KindText {
+	if p.Kind() == stream.KindText && p.Metadata() == nil {
 		a.text.WriteString(p.Text())
 		return
 	}
@@ -207,7 +234,8 @@ func (a *artifact) add(p stream.Part) {
 	a.parts = append(a.parts, p)
 }
 
-// content is the artifact's parts, texts that follow each other as one.
+// content is the artifact's parts, texts without metadata that follow each other
+// as one.
 func (a *artifact) content() []stream.Part {
 	if a.text.Len() == 0 {
 		return a.parts
@@ -232,9 +260,9 @@ func (a *artifact) rest(parts []stream.Part) (rest []stream.Part, grown, older b
 		switch {
 		case k.Kind() != stream.KindText: // counted, not compared
 		case strings.HasPrefix(k.Text(), p.Text()):
-			known.text = k.Text()[len(p.Text()):]
+			known.left = from(k, len(p.Text()))
 		case strings.HasPrefix(p.Text(), k.Text()):
-			now.text = p.Text()[len(k.Text()):]
+			now.left = from(p, len(k.Text()))
 		default:
 			return nil, false, false
 		}
@@ -243,15 +271,15 @@ func (a *artifact) rest(parts []stream.Part) (rest []stream.Part, grown, older b
 
 // cursor goes through parts, texts in pieces of any length.
 type cursor struct {
-	text  string // that is left of the part before
+	left  stream.Part // of the text before
 	parts []stream.Part
 }
 
 // next gives the next part that has content; artifacts are closed with one that
 // has none.
 func (c *cursor) next() (p stream.Part, ok bool) {
-	if c.text != "" {
-		p, c.text = stream.TextPart(c.text), ""
+	if units(c.left) > 0 {
+		p, c.left = c.left, stream.Part{}
 		return p, true
 	}
 	for len(c.parts) > 0 {
@@ -264,10 +292,19 @@ func (c *cursor) next() (p stream.Part, ok bool) {
 }
 
 func (c *cursor) rest() []stream.Part {
-	if c.text == "" {
+	if units(c.left) == 0 {
 		return c.parts
 	}
-	return append([]stream.Part{stream.TextPart(c.text)}, c.parts...)
+	return append([]stream.Part{c.left}, c.parts...)
+}
+
+// from is a text without its first n bytes.
+func from(p stream.Part, n int) stream.Part {
+	rest := stream.TextPart(p.Text()[n:])
+	if p.Metadata() == nil {
+		return rest
+	}
+	return rest.WithMetadata(p.Metadata())
 }
 
 // dropIf forgets everything where a guardrail blocked the remote.
