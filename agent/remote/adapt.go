@@ -25,7 +25,8 @@ func (a *Agent) Handle(ctx context.Context, req *agent.Request, w *stream.Writer
 
 // Tool makes the agent a function of a text: one that holds a JSON object or
 // array is sent as data. The answer is [Answer.Text]; a remote that declines is
-// an error. The same input twice in one run is two calls.
+// INTERNAL_ERROR, reason remote_task_rejected, with its words. The same input
+// twice in one run is two calls.
 func (a *Agent) Tool(opts ...CallOption) func(ctx context.Context, input string) (string, error) {
 	return func(ctx context.Context, input string) (string, error) {
 		return a.text(ctx, toolMessage(input), opts)
@@ -44,7 +45,8 @@ func toolMessage(input string) Message {
 }
 
 // Node makes the agent a flow's node: say makes the message of the state, the
-// output is [Answer.Text]. A remote that declines is an error. For another
+// output is [Answer.Text]. A remote that declines is an error as of
+// [Agent.Tool]. For another
 // output, or one that is streamed, call the agent in a function of your own.
 func Node[S any](a *Agent, say func(S) Message, opts ...CallOption) flow.Func[S, string] {
 	return func(ctx context.Context, s S) (string, error) { return a.text(ctx, say(s), opts) }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/agent/remote"
@@ -29,25 +32,37 @@ import (
 //	        waits for
 //	burst   the same as fast as it can, merged into a few events: the work of two
 //	        hosts against that of one
+//
+// The client speaks JSON-RPC always, and so does the agent in front unless its
+// name says otherwise.
 func BenchmarkPassThrough(b *testing.B) {
 	const n = 5000
 	cases := []struct {
 		name  string
 		serve func(b *testing.B) string
+		grpc  bool
 	}{
-		{"events", func(b *testing.B) string { b.Helper(); return eventServer(b, n) }},
-		{"paced", func(b *testing.B) string { b.Helper(); return benchServer(b, writing(n, true)) }},
-		{"burst", func(b *testing.B) string { b.Helper(); return benchServer(b, writing(n, false)) }},
+		{"events", func(b *testing.B) string { b.Helper(); return eventServer(b, n) }, false},
+		{"paced", func(b *testing.B) string { b.Helper(); return benchServer(b, writing(n, true)) }, true},
+		{"burst", func(b *testing.B) string { b.Helper(); return benchServer(b, writing(n, false)) }, true},
 	}
 	for _, c := range cases {
 		hc := &http.Client{Transport: &http.Transport{}}
 		back := c.serve(b)
-		a, err := remote.New(back, remote.HTTPClient(hc))
-		if err != nil {
-			b.Fatal(err)
+		front := func(opts ...remote.Option) string {
+			a, err := remote.New(back, append([]remote.Option{remote.HTTPClient(hc)}, opts...)...)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Cleanup(func() { _ = a.Close() })
+			return benchServer(b, agent.New("front", agent.Stream(a.Handle)))
 		}
-		front := benchServer(b, agent.New("front", agent.Stream(a.Handle)))
-		for _, to := range []struct{ name, url string }{{"direct", back}, {"hop", front}} {
+		ways := []struct{ name, url string }{{"direct", back}, {"hop", front()}}
+		if c.grpc {
+			dial := remote.GRPC(grpc.WithTransportCredentials(insecure.NewCredentials()))
+			ways = append(ways, struct{ name, url string }{"hop-grpc", front(dial, only(a2a.TransportProtocolGRPC))})
+		}
+		for _, to := range ways {
 			b.Run(fmt.Sprintf("%s/%s=%d", c.name, to.name, n), func(b *testing.B) {
 				client, err := a2aclient.NewFromEndpoints(b.Context(), []*a2a.AgentInterface{
 					{URL: to.url + "/", ProtocolBinding: a2a.TransportProtocolJSONRPC, ProtocolVersion: a2a.Version},
@@ -108,10 +123,18 @@ func eventServer(b *testing.B, n int) string {
 
 func benchServer(b *testing.B, a *agent.Agent) string {
 	b.Helper()
-	srv, err := executor.NewServer(a, executor.Logger(slog.New(slog.DiscardHandler)))
+	l, err := (&net.ListenConfig{}).Listen(b.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
 	}
+	srv, err := executor.NewServer(a, executor.Logger(slog.New(slog.DiscardHandler)), executor.GRPCAddr(l.Addr().String()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	gs := grpc.NewServer()
+	srv.RegisterGRPC(gs)
+	go func() { _ = gs.Serve(l) }()
+	b.Cleanup(gs.Stop)
 	hs := httptest.NewServer(srv)
 	b.Cleanup(hs.Close)
 	return hs.URL

@@ -28,7 +28,9 @@ import (
 // UPSTREAM_UNAVAILABLE (remote_stream_ended, remote_answer_invalid,
 // remote_answer_too_large, remote_card_invalid, remote_redirected,
 // remote_task_canceled, circuit_open), UPSTREAM_TIMEOUT (remote_idle,
-// remote_timeout) and INTERNAL_ERROR (remote_question_lost).
+// remote_timeout) and INTERNAL_ERROR (remote_question_lost; remote_task_failed of
+// a failed task that does not say why in data). A remote that declines the task
+// answers: see [Answer].
 func (a *Agent) Call(ctx context.Context, m Message, opts ...CallOption) (*Answer, error) {
 	return a.newCall(ctx, m, opts).run(ctx, nil)
 }

@@ -35,5 +35,6 @@
 //   - The conversation's id and the W3C trace context go along, and each call is
 //     a span.
 //
-// Remote agents speak A2A 1.0 or 0.3, as their card says.
+// Remote agents speak A2A 1.0 or 0.3, as their card says, over JSON-RPC or
+// HTTP+JSON; over gRPC with the option [GRPC].
 package remote

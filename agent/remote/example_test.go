@@ -2,6 +2,7 @@ package remote_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/agent/remote"
+	"github.com/a2aexec/a2aexec/agent/tool"
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/flow"
@@ -80,6 +82,30 @@ func ExampleAgent_Handle() {
 	defer func() { _ = client.Close() }()
 	answer, err := client.Call(context.Background(), remote.Text("balance of 4711"))
 	fmt.Println(answer.Text(), err)
+	// Output:
+	// 42.00 EUR <nil>
+}
+
+// Another agent as a tool of a model's.
+func ExampleAgent_Tool() {
+	address, stop := elsewhere(teller)
+	defer stop()
+	bank, err := remote.New(address)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer func() { _ = bank.Close() }()
+
+	type question struct {
+		Text string `json:"text" jsonschema:"what to ask the bank"`
+	}
+	ask := bank.Tool()
+	asking := tool.Func("bank", "Asks the bank.", func(ctx context.Context, q question) (string, error) {
+		return ask(ctx, q.Text)
+	})
+	// A tool.Loop would be given it; it is called here as a model would.
+	out, err := asking.Call(context.Background(), json.RawMessage(`{"text":"balance of 4711"}`))
+	fmt.Println(out.Text, err)
 	// Output:
 	// 42.00 EUR <nil>
 }

@@ -67,7 +67,9 @@ func Name(name string) Option {
 }
 
 // HTTPClient is what the agent is called with: proxies, TLS, authentication.
-// Its Timeout would end long streams too; [IdleTimeout] is better. A redirect
+// A request's context has the values of that of its call, so that a RoundTripper
+// finds the run by agent.FromContext and can send its user's credentials; only
+// the cancel of a task that was left parked belongs to no run. Its Timeout would end long streams too; [IdleTimeout] is better. A redirect
 // is followed only if the client has a CheckRedirect. Default:
 // http.DefaultClient.
 func HTTPClient(hc *http.Client) Option {
@@ -81,7 +83,9 @@ func HTTPClient(hc *http.Client) Option {
 }
 
 // GRPC allows agents to be called over gRPC (1.0) where their card lists that,
-// with these options. Default: JSON-RPC and HTTP+JSON only.
+// with these options; which way is taken is the card's order, or that of
+// a2aclient.Config in [ClientOptions]. It takes less work than JSON where much
+// is streamed. Default: JSON-RPC and HTTP+JSON only.
 func GRPC(opts ...grpc.DialOption) Option {
 	return Option{"GRPC", func(c *config) error {
 		c.withGRPC, c.grpc = true, append(c.grpc, opts...)
@@ -120,8 +124,10 @@ func Retry(opts ...retry.Option) Option {
 	}}
 }
 
-// IdleTimeout is how long the remote may say nothing. Then the call fails with
-// UPSTREAM_TIMEOUT, reason remote_idle, and the remote task is cancelled.
+// IdleTimeout is how long the remote may say nothing: each event of a stream is
+// something, and of a task that is asked how far it is, each change. Then the
+// call fails with UPSTREAM_TIMEOUT, reason remote_idle, and the remote task is
+// cancelled.
 // Default: 3 minutes; 0 is no limit.
 func IdleTimeout(d time.Duration) Option {
 	return Option{"IdleTimeout", func(c *config) error {
