@@ -314,3 +314,27 @@ func TestSubscriptionsThatCannotBeTrusted(t *testing.T) {
 		})
 	}
 }
+
+// TestBrokenStreamOfATaskThatStandsStill: a task that says that it is at work, and
+// nothing else, ends the call in time, and is cancelled. It is not asked in a
+// burst meanwhile.
+func TestBrokenStreamOfATaskThatStandsStill(t *testing.T) {
+	t.Parallel()
+	canceled := make(chan string, 1)
+	s := answering(t, func(w http.ResponseWriter, r *http.Request, method string) {
+		switch method {
+		case "SendStreamingMessage", "SubscribeToTask":
+			sse(w, atWork)
+		default:
+			hangs(canceled)(w, r, method)
+		}
+	})
+	_, err := to(t, s.url, atOnce, remote.IdleTimeout(time.Second), remote.CancelTimeout(10*time.Second)).Call(t.Context(), remote.Text("x"))
+	if e := errcode.Default().Convert(err); e.Reason() != "remote_idle" || e.Retriable() || !errors.Is(err, remote.ErrOutcomeUnknown) {
+		t.Errorf("got %v", err)
+	}
+	<-canceled
+	if n := len(s.methods()); n > 20 {
+		t.Errorf("%d requests: %v", n, s.methods())
+	}
+}
