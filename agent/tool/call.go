@@ -19,35 +19,49 @@ type outcome[T any] struct {
 }
 
 // patiently calls the tool, and again after it has said that too much is asked
-// of it.
-func (g *guarded) patiently(ctx context.Context, args json.RawMessage) (Output, error) {
-	o := g.once(ctx, args)
-	if o.err == nil || g.maxWait == 0 || !rateLimited(ctx, o.err) {
+// of it. What it has said to another call of the request is obeyed, too.
+func (g *guarded) patiently(ctx context.Context, s *strikes, args json.RawMessage) (Output, error) {
+	waited, err := s.pause(ctx, g.maxWait)
+	if err != nil {
+		return Output{}, err
+	}
+	o, limited := g.counted(ctx, s, args)
+	if !limited || g.maxWait == 0 {
 		return o.out, o.err
 	}
 	first := true
-	_, err := retry.Do(ctx, func(ctx context.Context) (Output, error) {
+	_, err = retry.Do(ctx, func(ctx context.Context) (Output, error) {
 		if !first {
-			o = g.once(ctx, args)
+			o, limited = g.counted(ctx, s, args)
 		}
 		first = false
-		if o.err != nil && rateLimited(ctx, o.err) {
+		if limited {
 			return Output{}, o.err
 		}
 		return o.out, nil // whatever else it is, it is not for here
-	}, retry.MaxAttempts(maxAttempts), retry.Budget(g.maxWait), retry.InitialDelay(time.Second))
+	}, retry.MaxAttempts(maxAttempts), retry.Budget(max(1, g.maxWait-waited)), retry.InitialDelay(time.Second))
 	if err != nil {
 		return Output{}, err
 	}
 	return o.out, o.err
 }
 
+// counted calls the tool once, and notes its word that too much is asked of it.
+func (g *guarded) counted(ctx context.Context, s *strikes, args json.RawMessage) (o outcome[Output], limited bool) {
+	o = g.once(ctx, args)
+	if o.err == nil {
+		return o, false
+	}
+	class := errcode.TableFrom(ctx).Classify(o.err)
+	if class.Code != errcode.RateLimited {
+		return o, false
+	}
+	s.slow(o.err, class.RetryAfter)
+	return o, true
+}
+
 // maxAttempts keeps a tool that asks for no delay at all from being called without end.
 const maxAttempts = 30
-
-func rateLimited(ctx context.Context, err error) bool {
-	return errcode.TableFrom(ctx).Classify(err).Code == errcode.RateLimited
-}
 
 // errExited is the error of a tool that ended its goroutine.
 var errExited = errcode.New(errcode.Internal, "tool_exited", errcode.Message("A tool stopped without returning."))

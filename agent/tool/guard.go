@@ -28,7 +28,8 @@ import (
 //     the tool in that request, without calling it. See [WithRequest] for what a
 //     request is.
 //   - RATE_LIMITED is waited out, with the delay that was asked for or one that
-//     grows, and the call repeated; it is no strike. See [RateLimitWait].
+//     grows, and the call repeated; later calls of the tool in the request obey it,
+//     too. It is no strike. See [RateLimitWait].
 //   - A tool's own error result goes to the model, with credentials masked, and is
 //     no strike.
 //   - A question to the user (package hitl) is returned as it is. Each call has
@@ -126,7 +127,7 @@ func (g *guarded) Call(ctx context.Context, args json.RawMessage) (Output, error
 		}
 		return Output{}, err
 	}
-	out, err := g.patiently(g.withQuestions(context.WithValue(ctx, within{s}, p), args), args)
+	out, err := g.patiently(g.withQuestions(context.WithValue(ctx, within{s}, p), args), s, args)
 	if err != nil {
 		return g.failed(ctx, turn{s, p}, err)
 	}

@@ -425,3 +425,59 @@ func TestToolThatCallsItself(t *testing.T) {
 		}
 	}
 }
+
+// TestRateLimitOfAnotherCall: the delay that one call is told is obeyed by those
+// of the same request that come after it, and by no other request.
+func TestRateLimitOfAnotherCall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var mu sync.Mutex
+		var at []time.Duration
+		g := guard(t, failing(func(context.Context) (string, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			at = append(at, time.Since(began))
+			if len(at) == 1 {
+				return "", errcode.New(errcode.RateLimited, "quota", errcode.RetryAfter(time.Second))
+			}
+			return "ok", nil
+		}), tool.RateLimitWait(5*time.Second))
+		ctx := request(t)
+		var both sync.WaitGroup
+		both.Go(func() { _, _ = g.Call(ctx, nil) })
+		synctest.Wait() // it was told to wait
+		time.Sleep(10 * time.Millisecond)
+		both.Go(func() { _, _ = g.Call(ctx, nil) })
+		_, _ = g.Call(request(t), nil) // another request
+		both.Wait()
+		want := []time.Duration{0, 10 * time.Millisecond, time.Second, time.Second}
+		if diff := cmp.Diff(want, at); diff != "" {
+			t.Errorf("called at (-want +got):\n%s", diff)
+		}
+	})
+}
+
+// TestRateLimitThatIsTooLong: a later call of the request does not ask in vain.
+func TestRateLimitThatIsTooLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		called := 0
+		g := guard(t, failing(func(context.Context) (string, error) {
+			called++
+			return "", errcode.New(errcode.RateLimited, "quota", errcode.RetryAfter(time.Hour))
+		}))
+		ctx := request(t)
+		for i := range 2 {
+			_, err := g.Call(ctx, nil)
+			e := errcode.Default().Convert(err)
+			if d, _ := e.RetryAfter(); e.Code() != errcode.RateLimited || d != time.Hour-time.Duration(i)*time.Minute {
+				t.Errorf("call %d: got %v, %v", i+1, err, d)
+			}
+			time.Sleep(time.Minute)
+		}
+		if called != 1 {
+			t.Errorf("called %d times", called)
+		}
+	})
+}

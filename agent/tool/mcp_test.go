@@ -361,12 +361,12 @@ func TestRateLimitIsObeyed(t *testing.T) {
 		expectEscape(t, err, errcode.RateLimited, "http_status_error", "mcp:MCP-001/balance", 0)
 		var e *errcode.Error
 		_ = errors.As(err, &e)
-		if after, ok := e.RetryAfter(); !ok || after != time.Hour {
+		if after, ok := e.RetryAfter(); !ok || after > time.Hour || after < 50*time.Minute {
 			t.Errorf("retry after %v", after)
 		}
 	}
-	if n := o.calls.Load(); n != 9 {
-		t.Errorf("the server got %d calls, want 9", n)
+	if n := o.calls.Load(); n != 6 { // the later ones of the request know
+		t.Errorf("the server got %d calls, want 6", n)
 	}
 }
 

@@ -4,7 +4,10 @@ import (
 	"context"
 	"reflect"
 	"sync"
+	"sync/atomic"
+	"time"
 
+	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/internal/runscope"
 )
 
@@ -37,15 +40,60 @@ func keyOf(t Tool, source, name string) strikeKey {
 // there may be failures, and never a call after the last of these.
 type strikes struct {
 	mu     sync.Mutex
-	limit  int
+	most   int
 	held   int           // permits of running calls
 	failed int           // permits that failures have kept
 	last   error         // the failure that was the last one
 	change chan struct{} // closed when a permit came back or the last was kept; nil if nobody waits
+
+	limit atomic.Pointer[limited] // the last word on too many calls, nil without one
+}
+
+// limited is a tool's word that too much is asked of it.
+type limited struct {
+	until time.Time
+	err   error
+}
+
+// slow has later calls wait, too.
+func (s *strikes) slow(err error, delay time.Duration) {
+	next := &limited{time.Now().Add(delay), err}
+	for {
+		l := s.limit.Load()
+		if delay <= 0 || l != nil && !l.until.Before(next.until) || s.limit.CompareAndSwap(l, next) {
+			return
+		}
+	}
+}
+
+// pause waits as long as the tool has asked another call of the request to. A wait
+// of more than most in all, or beyond the deadline of ctx, is not begun.
+func (s *strikes) pause(ctx context.Context, most time.Duration) (waited time.Duration, err error) {
+	for {
+		l := s.limit.Load()
+		if l == nil {
+			return waited, nil
+		}
+		d := time.Until(l.until)
+		if d <= 0 {
+			return waited, nil
+		}
+		if deadline, ok := ctx.Deadline(); waited+d > most || ok && !l.until.Before(deadline) {
+			return waited, errcode.TableFrom(ctx).Convert(l.err).With(errcode.RetryAfter(d))
+		}
+		t := time.NewTimer(d)
+		select {
+		case <-t.C:
+			waited += d
+		case <-ctx.Done():
+			t.Stop()
+			return waited, context.Cause(ctx)
+		}
+	}
 }
 
 func strikesIn(ctx context.Context, key any, limit int) *strikes {
-	return runscope.Value(ctx, key, func() *strikes { return &strikes{limit: limit} })
+	return runscope.Value(ctx, key, func() *strikes { return &strikes{most: limit} })
 }
 
 // permit is one call's leave to run. While the call waits for another call of the
@@ -80,10 +128,10 @@ func (s *strikes) take(ctx context.Context) (*permit, error) {
 	for {
 		s.mu.Lock()
 		switch {
-		case s.failed >= s.limit:
+		case s.failed >= s.most:
 			defer s.mu.Unlock()
 			return nil, s.last
-		case s.held+s.failed < s.limit:
+		case s.held+s.failed < s.most:
 			s.held++
 			s.mu.Unlock()
 			return p, nil
@@ -136,7 +184,7 @@ func (s *strikes) strike(p *permit, final func(failures int) error) (out bool, e
 		}
 	}
 	s.failed++
-	if s.failed < s.limit {
+	if s.failed < s.most {
 		s.tell()
 		return false, nil
 	}
