@@ -35,7 +35,11 @@ func (p *protocol) SendMessage(ctx context.Context, req *a2a.SendMessageRequest)
 		return nil, err
 	}
 	defer p.exec.handBack(ctx, ticket)
-	res, err := p.RequestHandler.SendMessage(withCall(ctx, req, false, ticket), req)
+	var res a2a.SendMessageResult
+	err = p.untilFree(ctx, func() error {
+		res, err = p.RequestHandler.SendMessage(withCall(ctx, req, false, ticket), req)
+		return err
+	})
 	if task, ok := toldEvent(res).(*a2a.Task); ok {
 		res = withHistory(task, historyLength(req))
 	}
@@ -52,7 +56,7 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 		}
 		defer p.exec.handBack(ctx, ticket)
 		events := p.pump(withCall(ctx, req, true, ticket), func(ctx context.Context) iter.Seq2[a2a.Event, error] {
-			return p.RequestHandler.SendStreamingMessage(ctx, req)
+			return p.streamWhenFree(ctx, req)
 		})
 		first := true
 		for ev, err := range events {
@@ -67,6 +71,45 @@ func (p *protocol) SendStreamingMessage(ctx context.Context, req *a2a.SendMessag
 			if !yield(ev, p.correct(ctx, req, err)) {
 				return
 			}
+		}
+	}
+}
+
+// untilFree sends a message, again while the host refuses it only because the
+// task's last run is on its way out: ours have made room for it.
+func (p *protocol) untilFree(ctx context.Context, send func() error) error {
+	for pause := time.Millisecond; ; pause *= 2 {
+		err := send()
+		if !inProgress(err) || pause > maxCancelPause || ctx.Err() != nil {
+			return err
+		}
+		time.Sleep(pause)
+	}
+}
+
+// inProgress reports whether the host says that a run of the task is under way.
+func inProgress(err error) bool {
+	return err != nil && !errors.Is(err, taskstore.ErrConcurrentModification) && errors.Is(hostRefusal(err), errBusy)
+}
+
+// streamWhenFree is the host's stream of a message, see untilFree.
+func (p *protocol) streamWhenFree(ctx context.Context, req *a2a.SendMessageRequest) iter.Seq2[a2a.Event, error] {
+	return func(yield func(a2a.Event, error) bool) {
+		err := p.untilFree(ctx, func() error {
+			first := true
+			for ev, err := range p.RequestHandler.SendStreamingMessage(ctx, req) {
+				if first && inProgress(err) {
+					return err
+				}
+				first = false
+				if !yield(ev, err) {
+					return nil
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			yield(nil, err)
 		}
 	}
 }
@@ -144,6 +187,7 @@ func (p *protocol) admit(ctx context.Context, req *a2a.SendMessageRequest, strea
 	if err := p.validate(ctx, req, task, streaming); err != nil {
 		return nil, err
 	}
+	p.exec.awaitRest(ctx, task)
 	t, err := p.exec.admit(messageTaskID(req))
 	if err != nil {
 		return nil, err

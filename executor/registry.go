@@ -80,6 +80,33 @@ func (g *registry) admit(task a2a.TaskID) (*ticket, error) {
 	return t, nil
 }
 
+// restTime is how long a run may take to learn that its ending is stored.
+const restTime = time.Second
+
+// awaitRest waits for the run of a task that is stored as parked: a client that
+// reads it from the store may be faster than the run.
+func (g *registry) awaitRest(ctx context.Context, t *a2a.Task) {
+	if t == nil || !awaits(t.Status.State) {
+		return
+	}
+	r := g.find(t.ID)
+	if !r.working() {
+		return
+	}
+	select {
+	case <-r.published:
+	default:
+		return // it has just begun
+	}
+	limit := time.NewTimer(restTime)
+	defer limit.Stop()
+	select {
+	case <-r.over:
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+}
+
 // working reports whether the run has not handed over its ending yet.
 func (r *run) working() bool {
 	if r == nil {
