@@ -3,7 +3,6 @@ package tool
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -20,19 +19,24 @@ type outcome[T any] struct {
 
 // patiently calls the tool, and again after it has said that too much is asked
 // of it. What it has said to another call of the request is obeyed, too.
-func (g *guarded) patiently(ctx context.Context, s *strikes, args json.RawMessage) (Output, error) {
+func (g *guarded) patiently(ctx context.Context, s *strikes, t *ticket, args json.RawMessage) (Output, error) {
 	waited, err := s.pause(ctx, g.maxWait)
 	if err != nil {
 		return Output{}, err
 	}
-	o, limited := g.counted(ctx, s, args)
+	one := func(ctx context.Context, r *running) (o outcome[Output], limited bool) {
+		r.Context, r.g, r.strikes, r.permit, r.args = ctx, g, s, &t.permit, args
+		o = r.run()
+		return o, o.err != nil && s.limited(ctx, o.err)
+	}
+	o, limited := one(ctx, &t.first)
 	if !limited || g.maxWait == 0 {
 		return o.out, o.err
 	}
 	first := true
 	_, err = retry.Do(ctx, func(ctx context.Context) (Output, error) {
 		if !first {
-			o, limited = g.counted(ctx, s, args)
+			o, limited = one(ctx, &running{})
 		}
 		first = false
 		if limited {
@@ -46,32 +50,11 @@ func (g *guarded) patiently(ctx context.Context, s *strikes, args json.RawMessag
 	return o.out, o.err
 }
 
-// counted calls the tool once, and notes its word that too much is asked of it.
-func (g *guarded) counted(ctx context.Context, s *strikes, args json.RawMessage) (o outcome[Output], limited bool) {
-	o = g.once(ctx, args)
-	if o.err == nil {
-		return o, false
-	}
-	class := errcode.TableFrom(ctx).Classify(o.err)
-	if class.Code != errcode.RateLimited {
-		return o, false
-	}
-	s.slow(o.err, class.RetryAfter)
-	return o, true
-}
-
 // maxAttempts keeps a tool that asks for no delay at all from being called without end.
 const maxAttempts = 30
 
 // errExited is the error of a tool that ended its goroutine.
 var errExited = errcode.New(errcode.Internal, "tool_exited", errcode.Message("A tool stopped without returning."))
-
-// once calls the tool within its time.
-func (g *guarded) once(ctx context.Context, args json.RawMessage) outcome[Output] {
-	call, cancel := g.bounded(ctx)
-	defer cancel()
-	return g.timely(ctx, call, apart(call, errExited, func() (Output, error) { return g.tool.Call(call, args) }))
-}
 
 // apart calls f in a goroutine of its own, so that whatever it does (it panics,
 // exits, never returns) it ends in time: what does not listen to ctx is left
@@ -108,13 +91,6 @@ func makeRoom() {
 	runtime.KeepAlive(&room)
 }
 
-func (g *guarded) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if g.timeout == 0 {
-		return context.WithCancel(ctx)
-	}
-	return context.WithTimeout(ctx, g.timeout)
-}
-
 // grace is how long a call that was cancelled may take to return before it is
 // left behind.
 const grace = time.Second
@@ -129,13 +105,4 @@ func late[T any](call context.Context, done <-chan outcome[T]) outcome[T] {
 	case <-t.C:
 		return outcome[T]{err: context.Cause(call)}
 	}
-}
-
-// timely makes whatever failed because the call's time was over a timeout.
-func (g *guarded) timely(ctx, call context.Context, o outcome[Output]) outcome[Output] {
-	if o.err == nil || call.Err() == nil || ctx.Err() != nil {
-		return o
-	}
-	return outcome[Output]{err: fmt.Errorf("tool %s gave no answer within %v: %w",
-		line(g.spec.Name), g.timeout, context.DeadlineExceeded)}
 }

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,16 +45,19 @@ func Func[In, Out any](name, description string, f func(ctx context.Context, in 
 	schema, err := inputSchema[In]()
 	t.spec.InputSchema = schema
 	t.fault = errors.Join(err, missingParts(name, f == nil), checkSource(t.source))
-	t.call = func(ctx context.Context, args json.RawMessage) (Output, error) {
+	t.prompt = decodesItself(reflect.TypeFor[In](), map[reflect.Type]bool{})
+	t.prepare = func(args json.RawMessage) (func(context.Context) (Output, error), error) {
 		var in In
 		if err := decode(args, &in); err != nil {
-			return Output{}, err
+			return nil, err
 		}
-		out, err := f(ctx, in)
-		if err != nil {
-			return Output{}, err
-		}
-		return asOutput(out)
+		return func(ctx context.Context) (Output, error) {
+			out, err := f(ctx, in)
+			if err != nil {
+				return Output{}, err
+			}
+			return asOutput(out)
+		}, nil
 	}
 	return t
 }
@@ -63,7 +67,10 @@ type funcTool struct {
 	spec   Spec
 	source string
 	fault  error
-	call   func(ctx context.Context, args json.RawMessage) (Output, error)
+	// prepare decodes the arguments and gives the call. It is prompt where no code of
+	// the user's is called for that.
+	prepare func(args json.RawMessage) (func(context.Context) (Output, error), error)
+	prompt  bool
 }
 
 // Spec implements Tool.
@@ -79,7 +86,39 @@ func (t *funcTool) Call(ctx context.Context, args json.RawMessage) (Output, erro
 	if t.fault != nil {
 		return Output{}, t.fault
 	}
-	return t.call(ctx, args)
+	call, err := t.prepare(args)
+	if err != nil {
+		return Output{}, err
+	}
+	return call(ctx)
+}
+
+// decodesItself reports whether encoding/json decodes a type without a call of
+// its methods, or of those of what is in it.
+func decodesItself(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] {
+		return true
+	}
+	seen[t] = true
+	p := reflect.PointerTo(t)
+	if p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+		return false
+	}
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Array:
+		return decodesItself(t.Elem(), seen)
+	case reflect.Map:
+		return decodesItself(t.Key(), seen) && decodesItself(t.Elem(), seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if !decodesItself(t.Field(i).Type, seen) {
+				return false
+			}
+		}
+	case reflect.Interface:
+		return t.NumMethod() == 0
+	}
+	return true
 }
 
 func missingParts(name string, noFunc bool) error {

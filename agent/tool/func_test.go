@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/a2aexec/a2aexec/agent/tool"
+	"github.com/a2aexec/a2aexec/errcode"
 )
 
 type transfer struct {
@@ -195,4 +196,15 @@ func TestArgumentsThatFitTheSchemaOnly(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want %q", args, out.Text, err, want)
 		}
 	}
+}
+
+// TestTagsThatPanic: a validate tag that makes no sense fails the call.
+func TestTagsThatPanic(t *testing.T) {
+	t.Parallel()
+	type input struct {
+		N int `json:"n" validate:"nonsense"`
+	}
+	g := guard(t, tool.Func("t", "", func(context.Context, input) (string, error) { return "", nil }))
+	_, err := g.Call(request(t), json.RawMessage(`{"n":1}`))
+	expectEscape(t, err, errcode.Internal, "panic", "internal:t", 0)
 }

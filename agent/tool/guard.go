@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unique"
 
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/hitl"
@@ -71,9 +72,20 @@ func guard(t Tool, s guardSettings) (*guarded, error) {
 	}
 	source := sourceOf(t, spec.Name)
 	return &guarded{
-		guardSettings: s, tool: t, spec: spec, checker: c, source: source, key: keyOf(t, source, spec.Name),
+		guardSettings: s, tool: t, spec: spec, checker: c, source: source, key: unique.Make(keyOf(t, source, spec.Name)), deep: isDeep(t),
 		unavailable: fmt.Sprintf("Upstream tool '%s' temporarily unavailable. Retry may succeed.", line(spec.Name)),
 	}, nil
+}
+
+// isDeep reports whether the tool decodes JSON, at least.
+func isDeep(t Tool) bool {
+	switch t := t.(type) {
+	case *funcTool:
+		return !t.prompt
+	case *mcpTool:
+		return true
+	}
+	return false
 }
 
 // sourceOf gives a source that is valid whatever the tool says.
@@ -100,7 +112,8 @@ type guarded struct {
 	spec        Spec
 	checker     checker
 	source      string
-	key         strikeKey
+	key         unique.Handle[strikeKey]
+	deep        bool // it is known to need room on the stack
 	unavailable string
 }
 
@@ -120,19 +133,26 @@ func (g *guarded) Call(ctx context.Context, args json.RawMessage) (Output, error
 		return Output{Text: fault, IsError: true}, nil
 	}
 	s := strikesIn(ctx, g.key, g.strikes)
-	p, err := s.take(ctx)
-	if err != nil {
+	t := &ticket{}
+	p := &t.permit
+	if err := s.take(ctx, p); err != nil {
 		if ctx.Err() != nil {
 			return Output{}, g.stopped(ctx)
 		}
 		return Output{}, err
 	}
-	out, err := g.patiently(g.withQuestions(context.WithValue(ctx, within{s}, p), args), s, args)
+	out, err := g.patiently(g.withQuestions(ctx, args), s, t, args)
 	if err != nil {
 		return g.failed(ctx, turn{s, p}, err)
 	}
 	s.give(p)
 	return g.presentable(out), nil
+}
+
+// ticket is what one call needs, in one piece: its permit, and its first try.
+type ticket struct {
+	permit permit
+	first  running
 }
 
 // presentable makes a result fit for the model.

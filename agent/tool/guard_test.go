@@ -458,6 +458,32 @@ func TestRateLimitOfAnotherCall(t *testing.T) {
 	})
 }
 
+// TestGuardAllocations: what a call through the guard may allocate beyond the
+// tool itself.
+func TestGuardAllocations(t *testing.T) { //nolint:paralleltest // counts what the program allocates
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	typed := tool.Func("typed", "", func(_ context.Context, in account) (string, error) { return in.ID, nil })
+	for _, c := range []struct {
+		tool tool.Tool
+		args string
+		most float64
+	}{{nothing{}, ``, 3}, {typed, `{"account_id":"4711","amount":12}`, 5}} {
+		args, ctx, guarded := json.RawMessage(c.args), request(t), guard(t, c.tool)
+		measure := func(called tool.Tool) float64 {
+			return testing.AllocsPerRun(200, func() {
+				if out, err := called.Call(ctx, args); err != nil || out.IsError {
+					t.Fatal(out, err)
+				}
+			})
+		}
+		if bare, all := measure(c.tool), measure(guarded); all > bare+c.most {
+			t.Errorf("%s: %v allocations, the bare tool %v", c.tool.Spec().Name, all, bare)
+		}
+	}
+}
+
 // TestRateLimitThatIsTooLong: a later call of the request does not ask in vain.
 func TestRateLimitThatIsTooLong(t *testing.T) {
 	t.Parallel()

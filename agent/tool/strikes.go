@@ -46,18 +46,29 @@ type strikes struct {
 	last   error         // the failure that was the last one
 	change chan struct{} // closed when a permit came back or the last was kept; nil if nobody waits
 
-	limit atomic.Pointer[limited] // the last word on too many calls, nil without one
+	limit atomic.Pointer[quota] // the last word on too many calls, nil without one
 }
 
-// limited is a tool's word that too much is asked of it.
-type limited struct {
+// quota is a tool's word that too much is asked of it.
+type quota struct {
 	until time.Time
 	err   error
 }
 
+// limited notes a tool's word that too much is asked of it. It gives false for
+// any other failure.
+func (s *strikes) limited(ctx context.Context, err error) bool {
+	class := errcode.TableFrom(ctx).Classify(err)
+	if class.Code != errcode.RateLimited {
+		return false
+	}
+	s.slow(err, class.RetryAfter)
+	return true
+}
+
 // slow has later calls wait, too.
 func (s *strikes) slow(err error, delay time.Duration) {
-	next := &limited{time.Now().Add(delay), err}
+	next := &quota{time.Now().Add(delay), err}
 	for {
 		l := s.limit.Load()
 		if delay <= 0 || l != nil && !l.until.Before(next.until) || s.limit.CompareAndSwap(l, next) {
@@ -120,25 +131,25 @@ func (t turn) strike(final func(failures int) error) (out bool, err error) {
 // within marks a context with the permit that its call runs on.
 type within struct{ of *strikes }
 
-// take waits for a permit. It returns the error of the tool's last failure
+// take waits for the permit. It returns the error of the tool's last failure
 // when there are no more, and the cause of ctx when that is done first.
-func (s *strikes) take(ctx context.Context) (*permit, error) {
+func (s *strikes) take(ctx context.Context, p *permit) error {
 	parent, _ := ctx.Value(within{s}).(*permit)
-	p := &permit{parent: parent}
+	p.parent = parent
 	for {
 		s.mu.Lock()
 		switch {
 		case s.failed >= s.most:
 			defer s.mu.Unlock()
-			return nil, s.last
+			return s.last
 		case s.held+s.failed < s.most:
 			s.held++
 			s.mu.Unlock()
-			return p, nil
+			return nil
 		case parent != nil && !parent.lent && !parent.spent:
 			p.borrowed, parent.lent = true, true
 			s.mu.Unlock()
-			return p, nil
+			return nil
 		}
 		if s.change == nil {
 			s.change = make(chan struct{})
@@ -148,7 +159,7 @@ func (s *strikes) take(ctx context.Context) (*permit, error) {
 		select {
 		case <-change:
 		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 	}
 }

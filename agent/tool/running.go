@@ -1,0 +1,200 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/a2aexec/a2aexec/errcode"
+)
+
+// running is one call of a tool in a goroutine of its own, so that whatever the
+// tool does (it panics, exits, never returns) it ends in time. It is the context
+// of the call, too: done when its parent is, when its time is over, and when it
+// has ended. What that takes is made when somebody asks for it, for most tools
+// have answered before anybody could.
+type running struct {
+	context.Context // the parent
+	g               *guarded
+	strikes         *strikes
+	permit          *permit
+	args            json.RawMessage
+	deadline        time.Time                             // zero for none
+	prepared        func(context.Context) (Output, error) // nil where the tool decodes the arguments
+	done            chan struct{}
+	result          outcome[Output] // before done is closed the tool's own
+
+	mu     sync.Mutex
+	real   context.Context //nolint:containedctx // it is what this stands for; nil until it is asked for
+	cancel context.CancelFunc
+	over   bool
+}
+
+// run calls the tool and waits for it, no longer than it may take.
+func (r *running) run() outcome[Output] {
+	r.done = make(chan struct{})
+	if r.g.timeout > 0 {
+		r.deadline = time.Now().Add(r.g.timeout)
+	}
+	if err := r.prepare(); err != nil {
+		return outcome[Output]{err: err}
+	}
+	defer r.end()
+	go r.call()
+	runtime.Gosched() // most tools are done then, and need no timer
+	select {
+	case <-r.done:
+		return r.timely(r.result)
+	default:
+		return r.timely(r.wait())
+	}
+}
+
+// prepare decodes the arguments here, where there is room on the stack, unless
+// that may call code of the user's.
+func (r *running) prepare() (err error) {
+	defer func() {
+		if v := recover(); v != nil { // a validate tag that makes no sense
+			err = errcode.NewPanicError(v, debug.Stack())
+		}
+	}()
+	if t, ok := r.g.tool.(*funcTool); ok && t.prompt {
+		r.prepared, err = t.prepare(r.args)
+	}
+	return err
+}
+
+// wait waits for the tool.
+func (r *running) wait() outcome[Output] {
+	var expired <-chan time.Time
+	if !r.deadline.IsZero() {
+		t := time.NewTimer(time.Until(r.deadline))
+		defer t.Stop()
+		expired = t.C
+	}
+	select {
+	case <-r.done:
+		return r.result
+	case <-expired:
+	case <-r.Context.Done():
+	}
+	return r.late()
+}
+
+// timely makes whatever failed because the call's time was over a timeout.
+func (r *running) timely(o outcome[Output]) outcome[Output] {
+	if o.err == nil || r.Err() == nil || r.Context.Err() != nil {
+		return o
+	}
+	return outcome[Output]{err: fmt.Errorf("tool %s gave no answer within %v: %w",
+		line(r.g.spec.Name), r.g.timeout, context.DeadlineExceeded)}
+}
+
+// call is the goroutine of the tool.
+func (r *running) call() {
+	r.result.err = errExited
+	defer close(r.done)
+	defer func() {
+		if v := recover(); v != nil {
+			r.result = outcome[Output]{err: errcode.NewPanicError(v, debug.Stack())}
+		}
+	}()
+	if r.g.deep {
+		makeRoom()
+	}
+	var out Output
+	var err error
+	if r.prepared != nil {
+		out, err = r.prepared(r)
+	} else {
+		out, err = r.g.tool.Call(r, r.args)
+	}
+	r.result = outcome[Output]{out, err}
+}
+
+// late waits a little for a call whose time is over.
+func (r *running) late() outcome[Output] {
+	over := r.whole()
+	t := time.NewTimer(grace)
+	defer t.Stop()
+	select {
+	case <-r.done:
+		return r.result
+	case <-t.C:
+		<-over.Done() // at the latest now: its timer is as old as ours
+		return outcome[Output]{err: context.Cause(over)}
+	}
+}
+
+func (r *running) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.over = true
+	if r.real != nil {
+		r.cancel()
+	}
+}
+
+// whole makes the context that this stands for.
+func (r *running) whole() context.Context {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.wholeLocked()
+}
+
+func (r *running) wholeLocked() context.Context {
+	if r.real != nil {
+		return r.real
+	}
+	if r.deadline.IsZero() {
+		r.real, r.cancel = context.WithCancel(r.Context) //nolint:fatcontext // once
+	} else {
+		r.real, r.cancel = context.WithDeadline(r.Context, r.deadline) //nolint:fatcontext // once
+	}
+	if r.over {
+		r.cancel()
+	}
+	return r.real
+}
+
+// Deadline implements context.Context.
+func (r *running) Deadline() (time.Time, bool) {
+	d, ok := r.Context.Deadline()
+	if r.deadline.IsZero() || ok && d.Before(r.deadline) {
+		return d, ok
+	}
+	return r.deadline, true
+}
+
+// Done implements context.Context.
+func (r *running) Done() <-chan struct{} { return r.whole().Done() }
+
+// Err implements context.Context.
+func (r *running) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	late := !r.deadline.IsZero() && !time.Now().Before(r.deadline)
+	if r.real == nil && !r.over && !late && r.Context.Err() == nil {
+		return nil
+	}
+	return r.wholeLocked().Err()
+}
+
+// Value implements context.Context. Package context looks for the parent of a
+// context by it.
+func (r *running) Value(key any) any {
+	if w, ok := key.(within); ok && w.of == r.strikes {
+		return r.permit
+	}
+	r.mu.Lock()
+	whole := r.real
+	r.mu.Unlock()
+	if whole != nil {
+		return whole.Value(key)
+	}
+	return r.Context.Value(key)
+}
