@@ -26,12 +26,13 @@ type checkpoints struct {
 	text    *draft        // where it is written
 	work    *finished.Run // nil unless somebody else may end the run
 
-	lost       error // what the store said when it failed; it may have gone on without this run
-	superseded bool  // the store has one of somebody else's
+	longer     context.Context //nolint:containedctx // that of the run, but it does not end: what was done is to be kept
+	lost       error           // what the store said when it failed; it may have gone on without this run
+	superseded bool            // the store has one of somebody else's
 }
 
 func newCheckpoints(ctx context.Context, s *session) *checkpoints {
-	return &checkpoints{text: newDraft(s), work: s.noted(ctx)}
+	return &checkpoints{text: newDraft(s), work: s.noted(ctx), longer: context.WithoutCancel(ctx)}
 }
 
 // isLost reports whether the store has failed.
@@ -67,8 +68,8 @@ func (r *run[S]) saveLocked(st status) error {
 	c.Data = make([]byte, len(r.store.text.buf)) // the store may keep it
 	copy(c.Data, r.store.text.buf)
 	r.store.lost = errHookExited // should it end the goroutine
-	err := r.ask(func(ctx context.Context) error { return r.cfg.store.Save(ctx, c) })
-	if _, saved := errtree.As[*unheardError](err); err != nil && !saved {
+	err := r.put(c)
+	if err != nil && !isUnheard(err) {
 		r.store.superseded = isAmong(err, ErrConflict)
 		r.store.lost = &StoreError{Op: "save", Err: err}
 		return r.store.lost
@@ -90,6 +91,11 @@ func (r *run[S]) saveLocked(st status) error {
 type unheardError struct{ error }
 
 func (e *unheardError) Unwrap() error { return e.error }
+
+func isUnheard(err error) bool {
+	_, yes := errtree.As[*unheardError](err)
+	return yes
+}
 
 // discard removes the checkpoints of a run that has ended well.
 func (r *run[S]) discard() error {

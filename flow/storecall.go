@@ -15,15 +15,41 @@ const storeTime = time.Second
 
 var errStoreExited = errors.New("the store ended its goroutine (runtime.Goexit)")
 
+// storeReturns reports whether nobody need wait for the store: the run's context
+// does not end, or the store does not hang, since it is our own, or the outer run,
+// which sees to that.
+func (s *session) storeReturns() bool {
+	_, memory := s.cfg.store.(*Memory)
+	return memory || s.cfg.nest != nil || s.base.run.Done() == nil
+}
+
+// put is Store.Save as ask calls it. It is called after each node, so it makes no
+// function where it can.
+func (s *session) put(c Checkpoint) (err error) {
+	if !s.storeReturns() {
+		return s.askToSave(c)
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = recovered(v)
+		}
+	}()
+	return s.cfg.store.Save(s.store.longer, c)
+}
+
+func (s *session) askToSave(c Checkpoint) error {
+	return s.ask(func(ctx context.Context) error { return s.cfg.store.Save(ctx, c) })
+}
+
 // ask calls the store, with its panics contained. Its context ends later than that
 // of the run, since what was done is to be kept; one that does not return then is
 // left behind.
 func (s *session) ask(call func(context.Context) error) error {
 	ctx := s.base.run
-	if ctx.Done() == nil || s.cfg.nest != nil { // then the outer run does this
-		return contain(func() error { return call(context.WithoutCancel(ctx)) })
+	if s.storeReturns() {
+		return contain(func() error { return call(s.store.longer) })
 	}
-	longer, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	longer, cancel := context.WithCancelCause(s.store.longer)
 	defer cancel(nil)
 	answer := make(chan error, 1)
 	go func() {
