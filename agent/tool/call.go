@@ -26,7 +26,7 @@ func (g *guarded) patiently(ctx context.Context, s *strikes, t *ticket, args jso
 	}
 	one := func(ctx context.Context, r *running) (o outcome[Output], limited bool) {
 		r.Context, r.g, r.strikes, r.permit, r.args = ctx, g, s, &t.permit, args
-		o = r.run()
+		o = r.run() //nolint:contextcheck // r is one
 		return o, o.err != nil && s.limited(ctx, o.err)
 	}
 	o, limited := one(ctx, &t.first)

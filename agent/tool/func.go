@@ -117,6 +117,7 @@ func decodesItself(t reflect.Type, seen map[reflect.Type]bool) bool {
 		}
 	case reflect.Interface:
 		return t.NumMethod() == 0
+	default:
 	}
 	return true
 }

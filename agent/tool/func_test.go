@@ -208,3 +208,43 @@ func TestTagsThatPanic(t *testing.T) {
 	_, err := g.Call(request(t), json.RawMessage(`{"n":1}`))
 	expectEscape(t, err, errcode.Internal, "panic", "internal:t", 0)
 }
+
+// even is a type that decodes itself.
+type even int
+
+func (e *even) UnmarshalJSON(raw []byte) error {
+	var n int
+	if err := json.Unmarshal(raw, &n); err != nil || n%2 != 0 {
+		return fmt.Errorf("not even: %s", raw)
+	}
+	*e = even(n)
+	return nil
+}
+
+// TestNestedArgumentsAreNamed: the path of what does not fit, also to a type that
+// decodes itself and says nothing of where it is.
+func TestNestedArgumentsAreNamed(t *testing.T) {
+	t.Parallel()
+	type item struct {
+		N    even      `json:"n,omitempty"`
+		When time.Time `json:"when,omitzero"`
+		B    int8      `json:"b,omitempty"`
+	}
+	type in struct {
+		Items  []item          `json:"items,omitempty"`
+		ByName map[string]item `json:"by_name,omitempty"`
+		One    *item           `json:"one,omitempty"`
+	}
+	bare := tool.Func("f", "", func(context.Context, in) (string, error) { return "fine", nil })
+	for args, want := range map[string]string{
+		`{"items":[{"n":2},{"n":3}]}`:           "items.1.n (does not fit)",
+		`{"by_name":{"x":{"when":"tomorrow"}}}`: "by_name.x.when (expected a time like 2006-01-02T15:04:05Z)",
+		`{"one":{"b":300}}`:                     "one.b (number 300 does not fit)",
+		`{"one":{"n":1},"items":[{"n":1}]}`:     "items.0.n (does not fit), one.n (does not fit)",
+	} {
+		_, err := bare.Call(t.Context(), json.RawMessage(args))
+		if e := errcode.Default().Convert(err); e.Message() != "Invalid argument: "+want {
+			t.Errorf("%s: got %q, want %q", args, e.Message(), want)
+		}
+	}
+}

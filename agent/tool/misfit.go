@@ -29,20 +29,23 @@ func misfits(args json.RawMessage, t reflect.Type) string {
 			continue
 		}
 		if err := json.Unmarshal(one, reflect.New(t).Interface()); err != nil {
-			f.invalid = append(f.invalid, misfit(name, err))
+			f.invalid = append(f.invalid, misfit(strings.Join(locate(one, t, nil), "."), name, err))
 		}
 	}
 	return f.text()
 }
 
-func misfit(name string, err error) string {
+func misfit(path, name string, err error) string {
+	if path != "" {
+		name = path
+	}
 	what := "does not fit"
 	var m *json.UnmarshalTypeError
 	var p *time.ParseError
 	switch {
 	case errors.As(err, &m):
 		what = m.Value + " does not fit"
-		if m.Field != "" {
+		if path == "" && m.Field != "" {
 			name = m.Field
 		}
 	case errors.As(err, &p):

@@ -18,7 +18,7 @@ import (
 // has ended. What that takes is made when somebody asks for it, for most tools
 // have answered before anybody could.
 type running struct {
-	context.Context // the parent
+	context.Context //nolint:containedctx // the parent: this is a context
 	g               *guarded
 	strikes         *strikes
 	permit          *permit
@@ -151,9 +151,9 @@ func (r *running) wholeLocked() context.Context {
 		return r.real
 	}
 	if r.deadline.IsZero() {
-		r.real, r.cancel = context.WithCancel(r.Context) //nolint:fatcontext // once
+		r.real, r.cancel = context.WithCancel(r.Context)
 	} else {
-		r.real, r.cancel = context.WithDeadline(r.Context, r.deadline) //nolint:fatcontext // once
+		r.real, r.cancel = context.WithDeadline(r.Context, r.deadline)
 	}
 	if r.over {
 		r.cancel()
