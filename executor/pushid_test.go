@@ -122,8 +122,8 @@ func TestGRPCOf03Names(t *testing.T) {
 		"list":               {second(client.ListTasks(ctx, &oldpb.ListTasksRequest{PageSize: 200})), map[string]string{"pageSize": "expected an integer between 1 and 100, got 200"}},
 		"get of no task":     {second(client.GetTask(ctx, &oldpb.GetTaskRequest{Name: "tasks/nowhere"})), nil},
 		"get of a config":    {second(client.CreateTaskPushNotificationConfig(ctx, &oldpb.CreateTaskPushNotificationConfigRequest{Parent: "tasks/" + task, ConfigId: "c1", Config: config})), nil},
-		"follow":             {follow03(client, t, "x"), map[string]string{"name": "expected a name of the form tasks/{id}"}},
-		"follow of no task":  {follow03(client, t, "tasks/nowhere"), nil},
+		"follow":             {follow03(t, client, "x"), map[string]string{"name": "expected a name of the form tasks/{id}"}},
+		"follow of no task":  {follow03(t, client, "tasks/nowhere"), nil},
 		"delete of a config": {second(client.DeleteTaskPushNotificationConfig(ctx, &oldpb.DeleteTaskPushNotificationConfigRequest{Name: "tasks/x/pushNotificationConfigs/"})), map[string]string{"name": "expected a name of the form tasks/{id}/pushNotificationConfigs/{id}"}},
 	} {
 		got := map[string]string{}
@@ -147,7 +147,7 @@ func TestGRPCOf03Names(t *testing.T) {
 	}
 }
 
-func follow03(client oldpb.A2AServiceClient, t *testing.T, name string) error {
+func follow03(t *testing.T, client oldpb.A2AServiceClient, name string) error {
 	t.Helper()
 	stream, err := client.TaskSubscription(t.Context(), &oldpb.TaskSubscriptionRequest{Name: name})
 	if err != nil {

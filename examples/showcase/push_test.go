@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
@@ -34,7 +35,7 @@ func receiver(t *testing.T) (url string, got <-chan delivery) {
 		if err := json.Unmarshal(body, &event); err != nil {
 			t.Errorf("a push notification is %q: %v", body, err)
 		}
-		token := r.Header.Get("X-A2A-Notification-Token") + r.Header.Get("A2A-Notification-Token")
+		token := r.Header.Get("X-A2A-Notification-Token")
 		switch {
 		case event.Task != nil:
 			all <- delivery{token, event.Task.ID, event.Task.Status.State}
@@ -101,9 +102,16 @@ func begin(t *testing.T, c *a2aclient.Client, text string, receiver *a2a.PushCon
 // await waits for a push notification; others may come before it.
 func await(t *testing.T, got <-chan delivery, want delivery) {
 	t.Helper()
-	for d := range got { // or until the test's time is over
-		if d == want {
-			return
+	late := time.After(time.Minute)
+	for {
+		select {
+		case d := <-got:
+			if d == want {
+				return
+			}
+			t.Logf("told of %+v", d)
+		case <-late:
+			t.Fatalf("nothing is told of %+v", want)
 		}
 	}
 }

@@ -358,7 +358,8 @@ func TestAnswerThatWasKept(t *testing.T) {
 	}
 	for _, raw := range []any{first.Raw, json.RawMessage(kept)} {
 		_, err := v.Generate(t.Context(), tool.ModelRequest{Messages: []tool.Message{
-			tool.UserText("x"), {Role: tool.Assistant, Calls: first.Calls, Raw: raw},
+			tool.UserText("x"),
+			{Role: tool.Assistant, Calls: first.Calls, Raw: raw},
 			{Role: tool.ToolResults, Results: []tool.CallResult{{CallID: "toolu_1", Output: tool.Output{Text: "12"}}}},
 		}})
 		if err != nil {
