@@ -34,6 +34,7 @@ func (d dialect) named(prefix string) dialect {
 		"{now}", "CAST(unixepoch('subsec') * 1000 AS INTEGER)", "{skip locked}", "",
 		"{task of run}", "substr(run, 1, instr(run, '/') - 1)",
 		"{by list}", "INDEXED BY " + prefix + "tasks_list",
+		"{by time}", "INDEXED BY " + prefix + "tasks_time",
 		"{by state}", "INDEXED BY " + prefix + "tasks_state",
 		"{by context}", "INDEXED BY " + prefix + "tasks_context",
 		"{by ended}", "INDEXED BY " + prefix + "tasks_ended",
@@ -43,7 +44,7 @@ func (d dialect) named(prefix string) dialect {
 			"{p}", prefix, "{text}", `TEXT COLLATE "C"`, "{int}", "BIGINT", "{blob}", "BYTEA",
 			"{now}", "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)", "{skip locked}", "FOR UPDATE SKIP LOCKED",
 			"{task of run}", "split_part(run, '/', 1)",
-			"{by list}", "", "{by state}", "", "{by context}", "", "{by ended}", "", // it knows by itself
+			"{by list}", "", "{by time}", "", "{by state}", "", "{by context}", "", "{by ended}", "", // it knows by itself
 		}
 	}
 	d.words = strings.NewReplacer(words...)

@@ -121,8 +121,9 @@ func filterOf(owner string, req *a2a.ListTasksRequest) *filter {
 	return f
 }
 
+// count counts all that match, by the smallest index there is.
 func (s *Tasks) count(ctx context.Context, f *filter) (n int, err error) {
-	rows, err := s.db.query(ctx, `SELECT count(*)`+f.text(), f.args...)
+	rows, err := s.db.query(ctx, `SELECT count(*)`+strings.Replace(f.text(), "{by list}", "{by time}", 1), f.args...)
 	_, err = one(rows, err, &n)
 	return n, err
 }

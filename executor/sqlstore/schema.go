@@ -55,7 +55,6 @@ var migrations = [][]string{
 		`DROP INDEX {p}tasks_list`,
 		`DROP INDEX {p}tasks_context`,
 		`DROP INDEX {p}tasks_state`,
-		`DROP INDEX {p}tasks_time`,
 		`CREATE INDEX {p}tasks_list ON {p}tasks (owner, status_at, id)`,
 		`CREATE INDEX {p}tasks_context ON {p}tasks (owner, context_id, status_at, id, state)`,
 		`CREATE INDEX {p}tasks_state ON {p}tasks (owner, state, status_at, id)`,
