@@ -114,13 +114,18 @@ func (s scheme) find(values []string) (credential string, ok bool) {
 }
 
 func (s scheme) verify(ctx context.Context, credential string) (who Identity, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = errcode.NewPanicError(v, debug.Stack())
-		}
-	}()
-	who, err = s.verifier.Verify(ctx, credential)
-	if err == nil && who.User == "" {
+	returned := apart(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				err = errcode.NewPanicError(v, debug.Stack())
+			}
+		}()
+		who, err = s.verifier.Verify(ctx, credential)
+	})
+	switch {
+	case !returned:
+		err = errcode.NewPanicError(errExited, nil)
+	case err == nil && who.User == "":
 		err = fmt.Errorf("the verifier of %s returned nobody and no error", s.name)
 	}
 	return who, err

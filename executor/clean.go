@@ -109,14 +109,16 @@ func cleanedStream[Req any](
 ) iter.Seq2[a2a.Event, error] {
 	return func(yield func(a2a.Event, error) bool) {
 		id := idIn(req, idOf)
-		yielding := false
+		yielding, ended := false, false
 		defer func() {
-			if yielding {
+			if yielding || ended {
 				return // the reader's own panic, or its end of the loop
 			}
-			if v := recover(); v != nil {
-				yield(nil, c.clean(ctx, id, c.panicked(ctx, v)))
+			v := recover()
+			if v == nil { // it still ends, but not without an answer
+				v = errExited
 			}
+			yield(nil, c.clean(ctx, id, c.panicked(ctx, v)))
 		}()
 		ctx, err := c.enter(ctx, req == nil)
 		if err != nil {
@@ -135,6 +137,7 @@ func cleanedStream[Req any](
 			}
 			yielding = false
 		}
+		ended = true
 	}
 }
 

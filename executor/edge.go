@@ -261,12 +261,17 @@ func (a *answer) hand(next http.Handler, r *http.Request, body []byte) {
 	r = r.WithContext(withExchange(r.Context(), a.x))
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.ContentLength = int64(len(body))
-	defer func() {
-		if v := recover(); v != nil {
-			a.broken(r, v)
-		}
-	}()
-	next.ServeHTTP(a, r)
+	returned := apart(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				a.broken(r, v)
+			}
+		}()
+		next.ServeHTTP(a, r)
+	})
+	if !returned {
+		a.broken(r, errExited)
+	}
 }
 
 // broken answers where a binding panicked: an interceptor can put anything into

@@ -49,8 +49,10 @@ func (e grpcEdge) unary(m grpc.MethodDesc) grpc.MethodHandler {
 		if refused != nil {
 			return nil, e.status(ctx, x, refused)
 		}
-		defer e.contain(ctx, x, &err)
-		res, err = m.Handler(srv, ctx, e.decoder(x, m.MethodName, dec), in)
+		err = e.contained(ctx, x, func() (err error) {
+			res, err = m.Handler(srv, ctx, e.decoder(x, m.MethodName, dec), in)
+			return err
+		})
 		nameNextPage(res, x.nextPage)
 		return res, e.status(ctx, x, err)
 	}
@@ -62,9 +64,10 @@ func (e grpcEdge) stream(d grpc.StreamDesc) grpc.StreamHandler {
 		if refused != nil {
 			return e.status(ctx, x, refused)
 		}
-		defer e.contain(ctx, x, &err)
 		bound := &boundStream{ServerStream: ss, limit: e.writeTimeout}
-		err = d.Handler(srv, edgeStream{bound, ctx, e.decoder(x, d.StreamName, ss.RecvMsg)})
+		err = e.contained(ctx, x, func() error {
+			return d.Handler(srv, edgeStream{bound, ctx, e.decoder(x, d.StreamName, ss.RecvMsg)})
+		})
 		if bound.late.Load() { // the binding has wrapped the error
 			return e.tell(ctx, x.taskID, errTooSlow).GRPCStatus().Err()
 		}
@@ -83,12 +86,22 @@ func nameNextPage(res any, token string) {
 	}
 }
 
-// contain keeps a panic of the binding, into whose answer an interceptor can put
-// anything, from ending the program.
-func (e grpcEdge) contain(ctx context.Context, x *exchange, err *error) {
-	if v := recover(); v != nil {
-		*err = e.status(ctx, x, e.panicked(ctx, v))
+// contained keeps a panic of the binding, into whose answer an interceptor can
+// put anything, from ending the program, and runtime.Goexit from leaving the
+// client without an answer for ever.
+func (e grpcEdge) contained(ctx context.Context, x *exchange, call func() error) (err error) {
+	returned := apart(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				err = e.status(ctx, x, e.panicked(ctx, v))
+			}
+		}()
+		err = call()
+	})
+	if !returned {
+		err = e.status(ctx, x, e.panicked(ctx, errExited))
 	}
+	return err
 }
 
 // edgeStream is a stream whose first message is checked.
