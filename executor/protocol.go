@@ -143,6 +143,7 @@ func (p *protocol) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (
 		t, err := p.RequestHandler.CancelTask(withWork(ctx), req)
 		if err == nil {
 			restoreEmpty(t) // a copy that the host made
+			t.Status = told(t.Status)
 			return t, nil
 		}
 		st, getErr := p.storedTask(ctx, req.ID)

@@ -2,8 +2,10 @@ package executor_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -74,6 +76,26 @@ func TestTimesAreInMilliseconds(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestTimeOfACancelInMilliseconds: the answer to the cancel of a task that no
+// run worked on had nanoseconds.
+func TestTimeOfACancelInMilliseconds(t *testing.T) {
+	t.Parallel()
+	w := serve(t, conforming(nil))
+	for i := range bindingNames {
+		row{
+			name: "cancel", request: request{op: "CancelTask", params: map[string]any{"id": w.start(t, "ask", nil)}}, not: slices.Concat(bindingNames[:i], bindingNames[i+1:]),
+			check: func(t *testing.T, r reply) {
+				t.Helper()
+				raw, err := json.Marshal(r.result)
+				times := statusTime.FindAllString(string(raw), -1)
+				if err != nil || len(times) == 0 || slices.ContainsFunc(times, func(s string) bool { return !inMillis.MatchString(s) }) {
+					t.Errorf("times %v in %s: %v", times, raw, err)
+				}
+			},
+		}.run(t, w)
+	}
 }
 
 // elsewhere is a store that another program writes to, in nanoseconds of its own
