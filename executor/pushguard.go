@@ -34,12 +34,14 @@ func public(a netip.Addr) bool {
 }
 
 // reserved are ranges of special use (RFC 6890) that netip does not tell: of
-// this network, of carriers, for protocols and tests, and those that hold an
-// address of IPv4, whatever that is.
+// this network, of carriers, for protocols and tests, of a site, and those that
+// hold an address of IPv4, whatever that is.
 var reserved = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"),
 	netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
 	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("100::/64"),
 	netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("::/96"),
+	netip.MustParsePrefix("::ffff:0:0:0/96"), netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("fec0::/10"),
+	netip.MustParsePrefix("3fff::/20"), netip.MustParsePrefix("5f00::/16"), netip.MustParsePrefix("192.88.99.0/24"),
 }
