@@ -277,9 +277,11 @@ func TestMethodsAndPaths(t *testing.T) {
 			}
 		})
 	}
-	res, body := w.send(t, http.MethodGet, "/v1/tasks?pageSize=%zz", "", nil)
-	if got, err := edgeAnswer(res.StatusCode, res.Header.Get("Content-Type"), []byte(body)); err != nil || got != "INVALID_REQUEST" {
-		t.Errorf("a query that is malformed: got %s (%v)", body, err)
+	for _, query := range []string{"pageSize=%zz", "contextId=%E2%82", "tenant=%FF&pageSize=1"} { // the latter are no UTF-8
+		res, body := w.send(t, http.MethodGet, "/v1/tasks?"+query, "", nil)
+		if got, err := edgeAnswer(res.StatusCode, res.Header.Get("Content-Type"), []byte(body)); err != nil || got != "INVALID_REQUEST" {
+			t.Errorf("the malformed query %s: got %s (%v)", query, body, err)
+		}
 	}
 }
 

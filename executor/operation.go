@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -223,7 +224,9 @@ func matchPath(pattern, escaped string) (fields map[string]string, ok bool) {
 }
 
 // isSegment reports whether a name stands in a path as what it is.
-func isSegment(s string) bool { return s != "" && s != "." && s != ".." && !strings.Contains(s, "/") }
+func isSegment(s string) bool {
+	return s != "" && s != "." && s != ".." && !strings.Contains(s, "/") && utf8.ValidString(s)
+}
 
 // pathREST03 is where HTTP+JSON 0.3 puts its paths.
 const pathREST03 = "/v1"

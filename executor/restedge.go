@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
@@ -86,7 +87,7 @@ func (e restEdge) checkREST(a *answer, r *http.Request, fields map[string]string
 	var twice []string
 	if a.op.query {
 		query, err := url.ParseQuery(r.URL.RawQuery)
-		if err != nil {
+		if whole, _ := url.QueryUnescape(r.URL.RawQuery); err != nil || !utf8.ValidString(whole) {
 			return nil, refuse(a2a.ErrInvalidRequest, "The query of the URL is malformed.")
 		}
 		tree = schema.FromQuery(query)

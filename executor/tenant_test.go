@@ -59,6 +59,7 @@ func TestTenants(t *testing.T) {
 		{"POST", "/v1/a%2Fb/message:send", send, 404, "METHOD_NOT_FOUND"},
 		{"POST", "/v1/%2e%2e/message:send", send, 404, "METHOD_NOT_FOUND"},
 		{"POST", "/v1//message:send", send, 404, "METHOD_NOT_FOUND"},
+		{"POST", "/v1/%E2%82/message:send", send, 404, "METHOD_NOT_FOUND"}, // no UTF-8, and JSON-RPC and gRPC refuse that
 	} {
 		res, body := w.send(t, c.method, c.path, c.body, nil)
 		if res.StatusCode != c.status || !strings.Contains(body, c.want) {
