@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/push"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/a2aexec/a2aexec/errcode"
@@ -136,14 +138,14 @@ func (p *pusher) deliver(ctx context.Context, id a2a.TaskID, event a2a.Event) {
 	}
 	var g errgroup.Group
 	g.SetLimit(sendAtOnce)
-	for _, receiver := range receivers {
+	for i, receiver := range receivers {
 		told := event
 		if of03(receiver) {
 			told = old
 		}
 		if told != nil {
 			g.Go(func() error {
-				p.send(ctx, id, receiver, told)
+				p.send(ctx, id, receiver, told, i < sendAtOnce)
 				return nil
 			})
 		}
@@ -151,12 +153,35 @@ func (p *pusher) deliver(ctx context.Context, id a2a.TaskID, event a2a.Event) {
 	_ = g.Wait() // none gives an error
 }
 
-// send sends an event to one receiver.
-func (p *pusher) send(ctx context.Context, id a2a.TaskID, receiver *a2a.PushConfig, event a2a.Event) {
+// send sends an event to one receiver. What the client changes of the config
+// while it takes several attempts is heeded: nothing is sent any more to a
+// receiver that was deleted (A2A v1.0 section 3.1.10). current says that the
+// config has just been read.
+func (p *pusher) send(ctx context.Context, id a2a.TaskID, receiver *a2a.PushConfig, event a2a.Event, current bool) {
 	_, err := again(ctx, p, func(ctx context.Context) (struct{}, error) {
-		return struct{}{}, p.Sender.SendPush(ctx, receiver, event)
+		to := receiver
+		if !current {
+			var err error
+			if to, err = p.reread(ctx, id, receiver); err != nil || to == nil {
+				return struct{}{}, err
+			}
+		}
+		current = false
+		return struct{}{}, p.Sender.SendPush(ctx, to, event)
 	})
 	p.logFailed(ctx, "send a push notification", id, receiver, err)
+}
+
+// reread gives a config as it is now; nil where it is no more, or is one of
+// another generation of A2A, which has its events from the next on.
+func (p *pusher) reread(ctx context.Context, id a2a.TaskID, before *a2a.PushConfig) (*a2a.PushConfig, error) {
+	now, err := p.Store.Get(ctx, id, before.ID)
+	switch {
+	case errors.Is(err, push.ErrPushConfigNotFound), err == nil && of03(now) != of03(before):
+		return nil, nil //nolint:nilnil // as it says
+	default:
+		return now, err
+	}
 }
 
 func (p *pusher) logFailed(ctx context.Context, what string, id a2a.TaskID, receiver *a2a.PushConfig, err error) {
