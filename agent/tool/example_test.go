@@ -3,6 +3,7 @@ package tool_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"syscall"
 
@@ -110,4 +111,20 @@ func ExampleLoop() {
 	}
 	fmt.Println(answer.Text, answer.Iterations)
 	// Output: It is noon. 2
+}
+
+// An adapter of one's own for a vendor's API: what it says of a failure is for the
+// log, the table decides what the failure is.
+func ExampleModelError() {
+	vendors := &errcode.HTTPStatusError{StatusCode: 429, Err: errors.New("org-17 may ask 3 times a minute")}
+	err := tool.ModelError(context.Background(), "oracle-1", vendors)
+
+	var e *errcode.Error
+	if errors.As(err, &e) {
+		fmt.Println(e.Code(), e.Source(), e.Retriable())
+		fmt.Println(e.Message())
+	}
+	// Output:
+	// RATE_LIMITED llm:oracle-1 true
+	// Too many requests; try again later.
 }

@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -97,12 +98,21 @@ func sourceOf(t Tool, name string) string {
 	if errcode.ValidSource(source) {
 		return source
 	}
-	return "internal:" + strings.TrimSpace(strings.ToValidUTF8(strings.Map(func(r rune) rune {
+	return validSource("internal:", name)
+}
+
+// validSource is a source whatever the name is like.
+func validSource(system, name string) string {
+	if errcode.ValidSource(system + name) {
+		return system + name
+	}
+	name = strings.TrimSpace(strings.Map(func(r rune) rune { // which makes it valid UTF-8, too
 		if unicode.IsControl(r) {
 			return '_'
 		}
 		return r
-	}, name), "_"))
+	}, name))
+	return system + cmp.Or(name, "unnamed")
 }
 
 // guarded is a tool behind the guard.

@@ -366,6 +366,17 @@ func TestOddTool(t *testing.T) {
 	expectEscape(t, err, errcode.UpstreamUnavailable, "connection_refused", "internal:a_b", 1)
 }
 
+// blank has nothing but a blank for its name.
+type blank struct{ odd }
+
+func (blank) Spec() tool.Spec { return tool.Spec{Name: " "} }
+
+func TestBlankToolHasASource(t *testing.T) {
+	t.Parallel()
+	_, err := guard(t, blank{}, tool.Strikes(1)).Call(request(t), nil)
+	expectEscape(t, err, errcode.UpstreamUnavailable, "connection_refused", "internal:unnamed", 0)
+}
+
 // TestToolsOfOneSourceCountForThemselves: the failures of one are not the other's,
 // neither are those of a namesake in another toolset.
 func TestToolsOfOneSourceCountForThemselves(t *testing.T) {

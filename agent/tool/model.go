@@ -8,8 +8,9 @@ import (
 // Model is a language model that can call tools. It must be safe for concurrent
 // use if its loop runs several requests at once.
 //
-// An error is judged by the table, like any other. The loop repeats calls whose
-// failure may pass (see [ModelRetry]), so a model should not.
+// An error is judged by the table, like any other; [ModelError] makes a good one of
+// what a vendor's SDK returns. The loop repeats calls whose failure may pass (see
+// [ModelRetry]), so a model should not.
 type Model interface {
 	Generate(ctx context.Context, req ModelRequest) (ModelResponse, error)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
+	"github.com/a2aexec/a2aexec/agent/tool"
 	"github.com/a2aexec/a2aexec/errcode"
 )
 
@@ -21,17 +22,9 @@ var (
 	}
 )
 
-// failed makes the error that is returned: the table decides, the vendor's text
-// stays private.
+// failed makes the error that is returned.
 func (m *Model) failed(ctx context.Context, err error) error {
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return fmt.Errorf("ask model %s: %w", m.name, errors.Join(context.Cause(ctx), err))
-	}
-	e := errcode.TableFrom(ctx).Convert(&errcode.ComponentInvokeError{Component: "model " + m.name, Err: told(err)})
-	if e.Code() == errcode.GuardrailBlocked {
-		return e
-	}
-	return e.With(errcode.Source("llm:"+m.name), errcode.Message(e.Code().Text()))
+	return tool.ModelError(ctx, m.name, told(err))
 }
 
 // told gives an error that came in the midst of a stream, after the status had
