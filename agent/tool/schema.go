@@ -54,7 +54,7 @@ func (c checker) check(args json.RawMessage) (checked json.RawMessage, fault str
 	if args = bytes.TrimSpace(args); len(args) == 0 || string(args) == "null" {
 		args = emptyObject
 	}
-	if c.quick.fits(args) || c.schema == nil && args[0] == '{' && json.Valid(args) {
+	if c.quick.fits(args) || c.schema == nil && isObject(args) {
 		return args, ""
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
