@@ -1,6 +1,7 @@
 package flow
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/a2aexec/a2aexec/internal/errtree"
@@ -65,8 +66,9 @@ func (r *run[S]) saveLocked(st status) error {
 	if err := r.write(st); err != nil {
 		return &StoreError{Op: "encode", Err: err}
 	}
-	c.Data = make([]byte, len(r.store.text.buf)) // the store may keep it
-	copy(c.Data, r.store.text.buf)
+	if c.Data = r.store.text.buf; !r.isMemory() { // it may keep it
+		c.Data = bytes.Clone(c.Data)
+	}
 	r.store.lost = errHookExited // should it end the goroutine
 	err := r.put(c)
 	if err != nil && !isUnheard(err) {
@@ -102,8 +104,7 @@ func (r *run[S]) discard() error {
 	if r.cfg.store == nil || !r.cfg.discard {
 		return nil
 	}
-	err := r.ask(func(ctx context.Context) error { return r.cfg.store.Delete(ctx, r.id) })
-	if err != nil {
+	if err := r.remove(); err != nil {
 		return &StoreError{Op: "delete", Err: err}
 	}
 	r.noteDeletion()

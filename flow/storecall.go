@@ -19,8 +19,13 @@ var errStoreExited = errors.New("the store ended its goroutine (runtime.Goexit)"
 // does not end, or the store does not hang, since it is our own, or the outer run,
 // which sees to that.
 func (s *session) storeReturns() bool {
-	_, memory := s.cfg.store.(*Memory)
-	return memory || s.cfg.nest != nil || s.base.run.Done() == nil
+	return s.isMemory() || s.cfg.nest != nil || s.base.run.Done() == nil
+}
+
+// isMemory reports whether the store is our own, which copies what it is given.
+func (s *session) isMemory() bool {
+	_, yes := s.cfg.store.(*Memory)
+	return yes
 }
 
 // put is Store.Save as ask calls it. It is called after each node, so it makes no
@@ -39,6 +44,19 @@ func (s *session) put(c Checkpoint) (err error) {
 
 func (s *session) askToSave(c Checkpoint) error {
 	return s.ask(func(ctx context.Context) error { return s.cfg.store.Save(ctx, c) })
+}
+
+// remove is Store.Delete likewise.
+func (s *session) remove() (err error) {
+	if !s.storeReturns() {
+		return s.ask(func(ctx context.Context) error { return s.cfg.store.Delete(ctx, s.id) })
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			err = recovered(v)
+		}
+	}()
+	return s.cfg.store.Delete(s.store.longer, s.id)
 }
 
 // ask calls the store, with its panics contained. Its context ends later than that
