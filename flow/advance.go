@@ -21,6 +21,9 @@ func (r *run[S]) leaveStart() error {
 // advance makes the next frontier from one whose outputs were applied. If a
 // route fails, nothing changes, and node is where.
 func (r *run[S]) advance() (node int32, err error) {
+	if r.hand() {
+		return 0, nil
+	}
 	r.next = r.next[:0]
 	ended := r.ended
 	var before []bool
@@ -46,6 +49,22 @@ func (r *run[S]) advance() (node int32, err error) {
 	r.front, r.next = r.next, r.front
 	r.rank()
 	return 0, nil
+}
+
+// hand is advance from one node to one other in a flow without joins. It reports
+// whether it was that.
+func (r *run[S]) hand() bool {
+	t := &r.front[0]
+	to := r.c.hops[t.node].only
+	if len(r.front) > 1 || t.phase != done || to <= 0 || len(r.waiting) > 0 {
+		return false
+	}
+	r.busy = t.node
+	*t = task{node: to, tolerant: t.tolerant || r.core.metas[t.node].tolerant}
+	r.begin(to)
+	r.merged = false
+	r.step++
+	return true
 }
 
 // pick asks a route where to go.

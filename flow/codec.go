@@ -76,11 +76,16 @@ func (t *jsonText) Write(p []byte) (int, error) {
 
 // encode returns v as JSON, valid until the next call.
 func (t *jsonText) encode(v any) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = recovered(p)
+		}
+	}()
 	if t.enc == nil {
 		t.enc = json.NewEncoder(t)
 	}
 	t.text = t.text[:0]
-	if err := contain(func() error { return t.enc.Encode(v) }); err != nil {
+	if err := t.enc.Encode(v); err != nil {
 		return err
 	}
 	t.text = t.text[:len(t.text)-1] // the newline

@@ -149,11 +149,13 @@ func (r *run[S]) round(ctx context.Context) (stop bool, err error) {
 		r.take(&r.base, t)
 		r.visit(t, nil) //nolint:contextcheck // it is in the base
 	}
-	if node, err := r.verdict(); err != nil {
-		return true, r.abandon(node, err)
-	}
-	if r.first(parked) != nil {
-		return true, r.pause()
+	if !r.isDone() {
+		if node, err := r.verdict(); err != nil {
+			return true, r.abandon(node, err)
+		}
+		if r.first(parked) != nil {
+			return true, r.pause()
+		}
 	}
 	if t, err := r.merge(); err != nil {
 		t.phase, t.err = failed, err
@@ -201,6 +203,16 @@ func (r *run[S]) refused(ctx context.Context) (node int32, err error) {
 		return r.front[0].node, stopped(ctx, nil)
 	}
 	return 0, nil
+}
+
+// isDone reports whether each node of the frontier has an output.
+func (r *run[S]) isDone() bool {
+	for i := range r.front {
+		if r.front[i].phase != done {
+			return false
+		}
+	}
+	return r.broken == nil
 }
 
 // verdict finds what fails the run, and which node is to blame: the first
