@@ -154,19 +154,20 @@ func TestMessageWhileTheTaskIsCanceled(t *testing.T) {
 func TestCancelBeforeAnAdmittedMessageRuns(t *testing.T) {
 	t.Parallel()
 	store := newHookedStore()
-	released := make(chan struct{})
+	released, log := make(chan string, 2), awaitedLog{slog.DiscardHandler, make(chan struct{})}
 	h := newHandler(t, agent.New("a", agent.Invoke(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
 		if _, asked := req.Question(); asked {
 			return agent.Text("thanks"), nil
 		}
 		return nil, hitl.InputRequired("?")
-	}), agent.OnRelease(func(context.Context, string) { close(released) })), executor.TaskStore(store))
+	}), agent.OnRelease(func(_ context.Context, id string) { released <- id })), executor.TaskStore(store),
+		executor.Logger(slog.New(log)))
 	task := sent(user(t, "u"), t, h, userMessage("hi"))
 	storing := make(chan struct{})
 	store.onUpdate(func(r *taskstore.UpdateRequest) error {
 		if _, ok := r.Event.(*a2a.Message); ok {
 			close(storing)
-			<-released // the canceled status is in the host's pipe
+			<-log.waiting // the canceled status is in the host's pipe
 		}
 		return nil
 	})
@@ -189,6 +190,25 @@ func TestCancelBeforeAnAdmittedMessageRuns(t *testing.T) {
 	if err := executortest.CheckStored(events, got); err != nil {
 		t.Error(err)
 	}
+	if id := <-released; id != string(task.ID) {
+		t.Errorf("%s was released", id)
+	}
+}
+
+// awaitedLog tells when the host waits for a run to take its cancel.
+type awaitedLog struct {
+	slog.Handler
+	waiting chan struct{}
+}
+
+func (awaitedLog) Enabled(context.Context, slog.Level) bool { return true }
+func (l awaitedLog) WithGroup(string) slog.Handler          { return l }
+func (l awaitedLog) WithAttrs([]slog.Attr) slog.Handler     { return l }
+func (l awaitedLog) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "waiting for concurrent cancelation result" {
+		close(l.waiting)
+	}
+	return nil
 }
 
 // A task that the host failed had one correlation id for the client and another

@@ -53,6 +53,7 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 			r.keep = x.keepRequest(ctx, ec, callFrom(ctx))
 		}
 		r.cancel = cancel
+		r.moveOn = func() { leftover.MoveOn(runCtx) }
 		r.giveUp = func(ctx context.Context, why error) { x.lose(ctx, r, why) }
 		r.returned = func() { x.codeReturned(r) }
 		x.hold(r, callFrom(ctx).ticket)
@@ -61,6 +62,9 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 		if !yield(r.task, nil) || !r.awaitPublished(ctx) {
 			r.endSpan(runCtx, r.stoppedBy(errHostStopped))
 			x.abandonLease(ctx, r)
+			if r.ended() {
+				x.canceled(ctx, r.task)
+			}
 			x.end(r)
 			return
 		}
@@ -105,23 +109,40 @@ func (r *run) rests() bool {
 	return atRest(r.state)
 }
 
-// conclude is what comes after a run. Nothing does after one that was lost.
+// ended reports whether it is stored that the task has ended.
+func (r *run) ended() bool {
+	r.known.Lock()
+	defer r.known.Unlock()
+	return r.state.Terminal()
+}
+
+// conclude is what comes after a run. After one that was lost it is little.
 func (x *agentExecutor) conclude(ctx context.Context, r *run, o Outcome) {
 	if r.isLost() {
+		x.takeBackLost(ctx, r)
 		return
 	}
-	r.known.Lock()
-	ended := r.state.Terminal()
-	r.known.Unlock()
 	ctx, memos := context.WithoutCancel(ctx), memosOf(r.task)
 	switch {
-	case ended:
+	case r.ended():
 		// What the run kept of its task is not looked at again: this much does.
 		x.release(ctx, &a2a.Task{ID: r.task.ID, ContextID: r.task.ContextID, Metadata: map[string]any{hitl.MemoKey: memos}})
 	case o.interrupt != nil:
 		leftover.TakeBackOthers(ctx, memos, o.memos)
 	}
 	r.notify(ctx, o)
+}
+
+// takeBackLost takes back what a run that was lost has left and nobody will find:
+// its task has ended, or will, for the agent does not go on with it, and the memos that are
+// stored now do not tell of it.
+func (x *agentExecutor) takeBackLost(ctx context.Context, r *run) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.leases.time())
+	defer cancel()
+	st, err := x.storedTask(ctx, r.task.ID)
+	if err == nil && (st.Task.Status.State.Terminal() || x.agent.RecoverFunc() == nil) {
+		leftover.TakeBackOthers(ctx, memosOf(st.Task))
+	}
 }
 
 // Cancel ends the task as canceled: through its run, where there is one, and
@@ -140,8 +161,13 @@ func (x *agentExecutor) Cancel(ctx context.Context, ec *a2asrv.ExecutorContext) 
 			}
 		}
 		yield(a2a.NewStatusUpdateEvent(ec, a2a.TaskStateCanceled, nil), nil)
-		x.release(ctx, ec.StoredTask)
 	}
+}
+
+// canceled is told that a task is stored as canceled that no run here works on,
+// not of one that is to be: that may not come true.
+func (x *agentExecutor) canceled(ctx context.Context, t *a2a.Task) {
+	x.release(ctx, t)
 }
 
 // release tells the agent that a task has ended. Its code is the user's: it has

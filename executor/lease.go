@@ -241,6 +241,7 @@ func (x *agentExecutor) lose(ctx context.Context, r *run, why error) {
 		return
 	}
 	x.owe(r.task.ID, true)
+	r.moveOn()
 	r.cancel(errLeaseLost)
 	r.log(ctx, "the run's lease is lost, it is stopped", why)
 }

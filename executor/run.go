@@ -52,6 +52,7 @@ type run struct {
 	unpin     func()                       // lets the store forget the task
 	keep      string                       // of the request, with the task; see RequestToKeep
 	giveUp    func(context.Context, error) // stops it without an ending, see agentExecutor.lose
+	moveOn    func()                       // tells the code's calls that the task goes on without it
 	returned  func()                       // tells that the user's code has returned
 	slot      bool                         // it counts as a run; guarded by the registry's lock
 	output    atomic.Int64                 // bytes written so far

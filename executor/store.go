@@ -49,9 +49,15 @@ func (s watchedStore) Update(ctx context.Context, req *taskstore.UpdateRequest) 
 	compact(req)
 	s.exec.completeFailure(req.Task)
 	req.Task.Status.State = authState(req.Task.Status)
+	if req.Task.Status.State.Terminal() && keeps(req.Task.Metadata) {
+		req.Task.Metadata = metadataWithoutKept(req.Task.Metadata)
+	}
 	v, err = s.Store.Update(r.withRequest(ctx), req)
 	if err == nil {
 		s.exec.stored(req.Task)
+		if r == nil && req.Task.Status.State == a2a.TaskStateCanceled {
+			s.exec.canceled(ctx, req.Task)
+		}
 		return v, nil
 	}
 	s.exec.unstored(ctx, req.Task.ID, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/errcode/retry"
+	"github.com/a2aexec/a2aexec/internal/leftover"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -334,9 +335,13 @@ func (c *call) overhear(ctx context.Context) (ended bool, err error) {
 }
 
 // leave cancels a remote task that nobody waits for any longer. One that was
-// parked before this call is left alone unless the caller is at an end.
+// parked before this call is left alone unless the caller is at an end, and is
+// not where the caller's task goes on in another run, which finds it by the memo.
 func (c *call) leave(ctx context.Context) {
 	if c.way == nil || c.task == "" || c.state.over() || c.farewell == 0 || !c.begun && ctx.Err() == nil {
+		return
+	}
+	if c.parked != nil && leftover.MovedOn(ctx) {
 		return
 	}
 	c.state = canceled

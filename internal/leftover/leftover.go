@@ -36,6 +36,7 @@ type list struct {
 	open map[id]left
 	gone map[id]bool
 	over map[id]left // what is kept beyond the run, once that is over; else nil
+	away bool        // see MoveOn
 }
 
 type left struct {
@@ -93,6 +94,27 @@ func Gone(ctx context.Context, memo map[string]any) {
 		l.gone = map[id]bool{}
 	}
 	l.gone[at] = true
+}
+
+// MoveOn notes that the run of ctx is stopped although its task is not at an
+// end: whoever goes on with that, another process perhaps, needs what the memos tell of.
+func MoveOn(ctx context.Context) {
+	if l := listOf(ctx); l != nil {
+		l.mu.Lock()
+		l.away = true
+		l.mu.Unlock()
+	}
+}
+
+// MovedOn tells whether that was noted.
+func MovedOn(ctx context.Context) bool {
+	l := listOf(ctx)
+	if l == nil {
+		return false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.away
 }
 
 func find(ctx context.Context, memo map[string]any) (*list, id, bool) {

@@ -119,8 +119,20 @@ func TestOwners(t *testing.T) {
 	}
 }
 
+func TestMoveOn(t *testing.T) {
+	t.Parallel()
+	ctx, other := leftover.New(t.Context()), leftover.New(t.Context())
+	leftover.MoveOn(ctx)
+	if !leftover.MovedOn(context.WithoutCancel(ctx)) || leftover.MovedOn(other) {
+		t.Error("the task of the wrong run goes on elsewhere")
+	}
+}
+
 func TestOutsideOfARun(t *testing.T) {
 	t.Parallel()
+	if leftover.MoveOn(t.Context()); leftover.MovedOn(t.Context()) {
+		t.Error("something was noted")
+	}
 	s := &shelf{}
 	leftover.Add(t.Context(), memo("o", "1"), s.take)
 	leftover.Gone(t.Context(), memo("o", "1"))
