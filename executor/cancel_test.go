@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
@@ -25,14 +26,16 @@ import (
 // user the whole task.
 func TestCancelOfAnotherUserWhileTheOwnersRuns(t *testing.T) {
 	t.Parallel()
-	canceled, release := make(chan struct{}), make(chan struct{})
+	began, canceled, release := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	h := newHandler(t, invoking(func(ctx context.Context, _ *agent.Request) (*agent.Result, error) {
+		close(began)
 		<-ctx.Done()
 		close(canceled)
 		<-release // deaf
 		return nil, ctx.Err()
 	}), executor.GracePeriod(time.Hour))
 	task := started(user(t, "alice"), t, h, "a secret")
+	<-began // a run that is canceled before calls no code
 	var owner sync.WaitGroup
 	owner.Go(func() {
 		if got, err := h.CancelTask(user(t, "alice"), &a2a.CancelTaskRequest{ID: task.ID}); err != nil || got.Status.State != a2a.TaskStateCanceled {
@@ -101,6 +104,7 @@ func TestReleaseThatHangs(t *testing.T) {
 		h := newHandler(t, agent.New("a", agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) {
 			return nil, hitl.InputRequired("?")
 		}), agent.OnRelease(func(context.Context, string) { <-hang })))
+		defer close(hang)
 		task := sent(user(t, "alice"), t, h, userMessage("hi"))
 		for range 2 {
 			got, err := h.CancelTask(user(t, "alice"), &a2a.CancelTaskRequest{ID: task.ID})
@@ -111,8 +115,36 @@ func TestReleaseThatHangs(t *testing.T) {
 		if n := h.Abandoned(); n != 1 {
 			t.Errorf("%d given up, want 1", n)
 		}
-		close(hang)
 	})
+}
+
+// A cancel that came while the host was on its way out of the run that had
+// parked the task had the agent forget the task before it had ended, and again
+// when it did.
+func TestReleaseOnceWhileTheHostLeavesTheRun(t *testing.T) {
+	t.Parallel()
+	store := newHookedStore()
+	var released []a2a.TaskState // as the task was stored
+	h := newHandler(t, agent.New("a", agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) {
+		return nil, hitl.InputRequired("?")
+	}), agent.OnRelease(func(ctx context.Context, id string) {
+		st, err := store.Get(ctx, a2a.TaskID(id))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		released = append(released, st.Task.Status.State)
+	})), executor.TaskStore(store))
+	for range 50 { // the host is there for a moment
+		released = nil
+		task := sent(user(t, "alice"), t, h, userMessage("hi"))
+		if _, err := h.CancelTask(user(t, "alice"), &a2a.CancelTaskRequest{ID: task.ID}); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff([]a2a.TaskState{a2a.TaskStateCanceled}, released); diff != "" {
+			t.Fatalf("released (-want +got):\n%s", diff)
+		}
+	}
 }
 
 // A message to a task that is just being canceled, or a resume, met an error of
@@ -153,21 +185,23 @@ func TestMessageWhileTheTaskIsCanceled(t *testing.T) {
 // A follow-up whose task is canceled before its run begins got the bare status.
 func TestCancelBeforeAnAdmittedMessageRuns(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, cancelBeforeAnAdmittedMessageRuns)
+}
+
+func cancelBeforeAnAdmittedMessageRuns(t *testing.T) {
 	store := newHookedStore()
-	released, log := make(chan string, 2), awaitedLog{slog.DiscardHandler, make(chan struct{})}
-	h := newHandler(t, agent.New("a", agent.Invoke(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
+	h := newHandler(t, invoking(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
 		if _, asked := req.Question(); asked {
 			return agent.Text("thanks"), nil
 		}
 		return nil, hitl.InputRequired("?")
-	}), agent.OnRelease(func(_ context.Context, id string) { released <- id })), executor.TaskStore(store),
-		executor.Logger(slog.New(log)))
+	}), executor.TaskStore(store))
 	task := sent(user(t, "u"), t, h, userMessage("hi"))
-	storing := make(chan struct{})
+	storing, stored := make(chan struct{}), make(chan struct{})
 	store.onUpdate(func(r *taskstore.UpdateRequest) error {
 		if _, ok := r.Event.(*a2a.Message); ok {
 			close(storing)
-			<-log.waiting // the canceled status is in the host's pipe
+			<-stored
 		}
 		return nil
 	})
@@ -178,6 +212,11 @@ func TestCancelBeforeAnAdmittedMessageRuns(t *testing.T) {
 			t.Errorf("cancel: %v", err)
 		}
 	})
+	go func() {
+		<-storing
+		synctest.Wait() // the canceled status is in the host's pipe
+		close(stored)
+	}()
 	events := follow(user(t, "u"), t, h, replyTo(task, a2a.NewTextPart("x")))
 	cancel.Wait()
 	if err := executortest.CheckOrder(events); err != nil {
@@ -190,25 +229,6 @@ func TestCancelBeforeAnAdmittedMessageRuns(t *testing.T) {
 	if err := executortest.CheckStored(events, got); err != nil {
 		t.Error(err)
 	}
-	if id := <-released; id != string(task.ID) {
-		t.Errorf("%s was released", id)
-	}
-}
-
-// awaitedLog tells when the host waits for a run to take its cancel.
-type awaitedLog struct {
-	slog.Handler
-	waiting chan struct{}
-}
-
-func (awaitedLog) Enabled(context.Context, slog.Level) bool { return true }
-func (l awaitedLog) WithGroup(string) slog.Handler          { return l }
-func (l awaitedLog) WithAttrs([]slog.Attr) slog.Handler     { return l }
-func (l awaitedLog) Handle(_ context.Context, r slog.Record) error {
-	if r.Message == "waiting for concurrent cancelation result" {
-		close(l.waiting)
-	}
-	return nil
 }
 
 // A task that the host failed had one correlation id for the client and another

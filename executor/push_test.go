@@ -139,8 +139,6 @@ func TestPushInOrder(t *testing.T) {
 // TestPushThatFailsLeavesTheTaskUntouched: the host alone fails such a task.
 func TestPushThatFailsLeavesTheTaskUntouched(t *testing.T) {
 	t.Parallel()
-	refusing := httptest.NewServer(http.NotFoundHandler())
-	refusing.Close()
 	hang := make(chan struct{})
 	hanging := newReceiver(t, func(int, http.ResponseWriter, *http.Request) bool { <-hang; return true })
 	t.Cleanup(func() { close(hang) })
@@ -154,7 +152,7 @@ func TestPushThatFailsLeavesTheTaskUntouched(t *testing.T) {
 		push executor.Push
 		log  string
 	}{
-		{"refused", refusing.URL, executor.Push{AllowPrivateNetworks: true}, "connection refused"},
+		{"refused", "http://127.0.0.1:1", executor.Push{AllowPrivateNetworks: true}, "connection refused"},
 		{"always 500", down.URL, executor.Push{AllowPrivateNetworks: true}, "500 Internal Server Error"},
 		{"hanging", hanging.URL, executor.Push{AllowPrivateNetworks: true, Timeout: 50 * time.Millisecond}, "deadline exceeded"},
 		{"private network", down.URL, executor.Push{}, "blocked address range"},

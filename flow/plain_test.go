@@ -210,10 +210,15 @@ func TestEveryPathComesToTheSame(t *testing.T) {
 	t.Parallel()
 	compiled := 0
 	rapid.Check(t, func(t *rapid.T) {
-		s := drawSketch(t)
-		c, err := s.compile()
+		c, err := drawSketch(t).compile()
+		for range 50 { // most are not a flow
+			if err == nil {
+				break
+			}
+			c, err = drawSketch(t).compile()
+		}
 		if err != nil {
-			t.Skip("not a flow")
+			return
 		}
 		compiled++
 		store := flow.NewMemory()
@@ -239,5 +244,7 @@ func TestEveryPathComesToTheSame(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("%d flows", compiled)
+	if compiled == 0 {
+		t.Error("none of the sketches is a flow")
+	}
 }
