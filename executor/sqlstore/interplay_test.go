@@ -65,6 +65,7 @@ func (c *clerk) work(ctx context.Context, _ *agent.Request, _ *stream.Writer) (*
 
 // front is a flow with a node that calls the clerk.
 func (c *clerk) front(t *testing.T) func(*sqlstore.DB) *agent.Agent {
+	t.Helper()
 	return func(db *sqlstore.DB) *agent.Agent {
 		a, err := remote.New(c.url, remote.HTTPClient(c.client))
 		if err != nil {
