@@ -63,7 +63,7 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 			r.endSpan(runCtx, r.stoppedBy(errHostStopped))
 			x.abandonLease(ctx, r)
 			if r.ended() {
-				x.canceled(ctx, r.task)
+				x.release(ctx, r.task)
 			}
 			x.end(r)
 			return
@@ -162,12 +162,6 @@ func (x *agentExecutor) Cancel(ctx context.Context, ec *a2asrv.ExecutorContext) 
 		}
 		yield(a2a.NewStatusUpdateEvent(ec, a2a.TaskStateCanceled, nil), nil)
 	}
-}
-
-// canceled is told that a task is stored as canceled that no run here works on,
-// not of one that is to be: that may not come true.
-func (x *agentExecutor) canceled(ctx context.Context, t *a2a.Task) {
-	x.release(ctx, t)
 }
 
 // release tells the agent that a task has ended. Its code is the user's: it has

@@ -56,7 +56,7 @@ func (s watchedStore) Update(ctx context.Context, req *taskstore.UpdateRequest) 
 	if err == nil {
 		s.exec.stored(req.Task)
 		if r == nil && req.Task.Status.State == a2a.TaskStateCanceled {
-			s.exec.canceled(ctx, req.Task)
+			s.exec.release(ctx, req.Task) // and not when it is to be: that may not come true
 		}
 		return v, nil
 	}
