@@ -48,7 +48,7 @@ func (s watchedStore) Update(ctx context.Context, req *taskstore.UpdateRequest) 
 	defer r.write()()
 	compact(req)
 	s.exec.completeFailure(req.Task)
-	req.Task.Status.State = authState(req.Task.Status)
+	req.Task.Status = told(req.Task.Status)
 	if req.Task.Status.State.Terminal() && keeps(req.Task.Metadata) {
 		req.Task.Metadata = metadataWithoutKept(req.Task.Metadata)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/executor"
+	"github.com/a2aexec/a2aexec/hitl"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -186,4 +187,31 @@ func TestTimesOverGRPC(t *testing.T) {
 	if seen < 2 {
 		t.Errorf("%d statuses", seen)
 	}
+}
+
+// TestTimesAreStoredInMilliseconds: those of a cancel, which the host makes, were
+// stored with nanoseconds.
+func TestTimesAreStoredInMilliseconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(123456789) // of the bubble's clock
+		store := newHookedStore()
+		stored := map[a2a.TaskState]time.Time{}
+		store.onUpdate(func(r *taskstore.UpdateRequest) error {
+			stored[r.Task.Status.State] = *r.Task.Status.Timestamp
+			return nil
+		})
+		h := newHandler(t, invoking(func(context.Context, *agent.Request) (*agent.Result, error) {
+			return nil, hitl.InputRequired("?")
+		}), executor.TaskStore(store))
+		task := sent(user(t, "u"), t, h, userMessage("hi"))
+		if _, err := h.CancelTask(user(t, "u"), &a2a.CancelTaskRequest{ID: task.ID}); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []a2a.TaskState{a2a.TaskStateInputRequired, a2a.TaskStateCanceled} {
+			if at, ok := stored[s]; !ok || at.Nanosecond() == 0 || at.Nanosecond()%int(time.Millisecond) != 0 || at.Location() != time.UTC {
+				t.Errorf("%s: stored at %v", s, at)
+			}
+		}
+	})
 }
