@@ -114,6 +114,7 @@ func (r *run[S]) leave(node int32, tolerant bool) error {
 		}
 		return err
 	}
+	r.next = slices.Grow(r.next, len(n.edges))
 	for _, to := range n.edges {
 		r.arrive(to, tolerant || n.tolerant)
 	}

@@ -26,14 +26,25 @@ type checkpoints struct {
 	out     []byte        // room for the output of a node that runs alone
 	text    *draft        // where it is written
 	work    *finished.Run // nil unless somebody else may end the run
+	copies  bool          // the store keeps nothing it is given
+	returns bool          // see storeReturns
 
 	longer     context.Context //nolint:containedctx // that of the run, but it does not end: what was done is to be kept
 	lost       error           // what the store said when it failed; it may have gone on without this run
 	superseded bool            // the store has one of somebody else's
 }
 
-func newCheckpoints(ctx context.Context, s *session) *checkpoints {
-	return &checkpoints{text: newDraft(s), work: s.noted(ctx), longer: context.WithoutCancel(ctx)}
+// remember makes what a run with a store has aside, and its checkpoints with it.
+func (s *session) remember(ctx context.Context) {
+	both := &struct {
+		aside
+		checkpoints
+	}{checkpoints: checkpoints{
+		text: newDraft(s), work: s.noted(ctx), longer: context.WithoutCancel(ctx),
+		copies: s.isMemory(), returns: s.storeReturns(ctx),
+	}}
+	s.aside = &both.aside
+	s.store = &both.checkpoints
 }
 
 // isLost reports whether the store has failed.
@@ -66,7 +77,7 @@ func (r *run[S]) saveLocked(st status) error {
 	if err := r.write(st); err != nil {
 		return &StoreError{Op: "encode", Err: err}
 	}
-	if c.Data = r.store.text.buf; !r.isMemory() { // it may keep it
+	if c.Data = r.store.text.buf; !r.store.copies {
 		c.Data = bytes.Clone(c.Data)
 	}
 	r.store.lost = errHookExited // should it end the goroutine

@@ -21,20 +21,6 @@ type jsonCodec struct{}
 // Encode implements Codec.
 func (jsonCodec) Encode(v any) ([]byte, error) { return json.Marshal(v) }
 
-// append adds what Encode would return to b. The commonest small outputs need
-// no reflection.
-func (jsonCodec) append(b []byte, v any) ([]byte, error) {
-	switch v := v.(type) {
-	case int:
-		return strconv.AppendInt(b, int64(v), 10), nil
-	case bool:
-		return strconv.AppendBool(b, v), nil
-	default:
-		data, err := json.Marshal(v)
-		return append(b, data...), err
-	}
-}
-
 // Decode implements Codec.
 func (jsonCodec) Decode(data []byte, v any) error { return json.Unmarshal(data, v) }
 
@@ -50,16 +36,18 @@ func encode(c Codec, v any) (data []byte, err error) {
 
 // encodeTo is encode that may use the space of b, which is empty.
 func encodeTo(b []byte, c Codec, v any) (data []byte, err error) {
-	j, ok := c.(jsonCodec)
-	if !ok {
-		return encode(c, v)
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			data, err = nil, recovered(p)
+	if _, ok := c.(jsonCodec); ok {
+		switch v := v.(type) { // the commonest small outputs need no reflection
+		case int:
+			return strconv.AppendInt(b, int64(v), 10), nil
+		case bool:
+			return strconv.AppendBool(b, v), nil
 		}
-	}()
-	return j.append(b, v)
+	}
+	if data, err = encode(c, v); err != nil || len(data) == 0 {
+		return data, err
+	}
+	return append(b, data...), nil
 }
 
 // jsonText encodes one value after the other into the same bytes.

@@ -48,7 +48,8 @@ func (g *Graph[S]) Compile(opts ...RunOption) (*Compiled[S], error) {
 		c.nodes[i] = *n
 		m := &c.nodes[i].meta
 		m.edges, m.routes = slices.Clone(m.edges), slices.Clone(m.routes)
-		m.quoted, _ = json.Marshal(m.id)
+		id, _ := json.Marshal(m.id)
+		m.entry = append([]byte(`{"node":`), id...)
 		c.metas = append(c.metas, m)
 	}
 	faults := slices.Concat(g.checkNodes(), g.faults, c.checkShape())

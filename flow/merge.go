@@ -87,11 +87,11 @@ func (r *run[S]) forget() {
 	if r.store == nil {
 		return // they are forgotten with the run
 	}
+	if r.answers == nil && !r.used.Load() {
+		return // nobody causes an effect without having looked for the frame
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.answers == nil && r.effects == nil {
-		return
-	}
 	for i := range r.front {
 		scope := r.scope(r.front[i].node, r.begun(r.front[i].node))
 		maps.DeleteFunc(r.effects, func(key string, _ *effect) bool { return strings.HasPrefix(key, scope) })

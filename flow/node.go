@@ -106,7 +106,7 @@ type meta struct {
 	// edges and routes are the targets, as numbers of nodes or atEnd.
 	edges, routes []int32
 
-	quoted []byte // the id as JSON
+	entry []byte // how a visit begins in a checkpoint
 	// reaches are the joins that can be reached from here, precedes those that
 	// can be without going back in a loop.
 	reaches, precedes bitset

@@ -93,16 +93,15 @@ func (r *run[S]) open(ctx context.Context, runID string, opts []RunOption) error
 	if c.cyclic {
 		r.visits = make([]int32, len(c.nodes))
 	}
-	if len(c.joins) > 0 {
-		r.own()
-		r.waiting = make([]bool, len(c.joins))
-	}
 	b := &r.base
 	b.Context, b.s, b.run = ctx, &r.session, ctx
 	if r.cfg.store != nil {
-		r.own()
+		r.remember(ctx)
 		r.saver = r
-		r.store = newCheckpoints(ctx, &r.session)
+	}
+	if len(c.joins) > 0 {
+		r.own()
+		r.waiting = make([]bool, len(c.joins))
 	}
 	return nil
 }

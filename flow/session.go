@@ -123,7 +123,7 @@ func (s *session) drain() {
 func (s *session) hush() {
 	if s.cfg.hook != nil {
 		s.hookMu.Lock()
-		defer s.hookMu.Unlock()
+		s.hookMu.Unlock() //nolint:staticcheck // to have waited is all
 	}
 }
 

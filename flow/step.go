@@ -34,7 +34,8 @@ func (r *run[S]) runAll() {
 	var wg sync.WaitGroup
 	for i := range r.front {
 		if t := &r.front[i]; !t.frame.closed() {
-			wg.Go(func() { r.member(t, g) })
+			wg.Add(1)
+			go r.member(t, g, &wg)
 		}
 	}
 	wg.Wait()
@@ -58,7 +59,8 @@ var errExited = errors.New("the node ended its goroutine (runtime.Goexit)")
 var errHookExited = errors.New("an event hook or the store ended the goroutine of a node (runtime.Goexit)")
 
 // member runs one of several siblings.
-func (r *run[S]) member(t *task, g *group) {
+func (r *run[S]) member(t *task, g *group, wg *sync.WaitGroup) {
+	defer wg.Done()
 	returned := false
 	defer func() {
 		if !returned {
@@ -158,22 +160,20 @@ func (s *session) breaks(node int32, err error) {
 
 // settle ends a visit and notes what came of it.
 func (r *run[S]) settle(t *task, g *group, got attempted) {
-	if r.saver == nil && got.err == nil {
+	switch {
+	case got.err != nil:
+		r.lapse(t, g, got)
+	case r.saver != nil:
+		r.succeed(t, g, got)
+	default:
 		r.shut(t.frame)
-		t.phase, t.fresh, t.tries = done, got.out, got.tries
-		t.retries += got.tries - 1
-		return
+		t.finish(got, nil)
 	}
-	r.settleSlowly(t, g, got)
 }
 
-// settleSlowly is settle where something failed or is to be saved. Until it has
-// the lock others may be reading the task.
-func (r *run[S]) settleSlowly(t *task, g *group, got attempted) {
-	if got.err == nil {
-		r.succeed(t, g, got)
-		return
-	}
+// lapse ends a visit that has no output. Until it has the lock others may be
+// reading the task.
+func (r *run[S]) lapse(t *task, g *group, got attempted) {
 	end := r.judge(t, g, got)
 	if end.phase == parked || end.phase == dropped {
 		r.noteStop(t)
@@ -198,13 +198,23 @@ func (r *run[S]) succeed(t *task, g *group, got attempted) {
 		g.abort(r.core.metas[t.node].id, err)
 	}
 	r.noteFinish(t.node, t.frame.number(), r.step, got.out)
+	if g == nil { // nobody else is at work once it is shut
+		r.shut(t.frame)
+		t.finish(got, made)
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t.frame.close()
 	r.hush()
+	t.finish(got, made)
+	r.saveSibling(t, g)
+}
+
+// finish notes the output of a visit. Its text is made, if there is a store.
+func (t *task) finish(got attempted, made []byte) {
 	t.phase, t.fresh, t.made, t.tries = done, got.out, made, got.tries
 	t.retries += got.tries - 1
-	r.saveSibling(t, g)
 }
 
 // saveSibling saves what one of several siblings finished, unless it is the

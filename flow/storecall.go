@@ -18,8 +18,8 @@ var errStoreExited = errors.New("the store ended its goroutine (runtime.Goexit)"
 // storeReturns reports whether nobody need wait for the store: the run's context
 // does not end, or the store does not hang, since it is our own, or the outer run,
 // which sees to that.
-func (s *session) storeReturns() bool {
-	return s.isMemory() || s.cfg.nest != nil || s.base.run.Done() == nil
+func (s *session) storeReturns(ctx context.Context) bool {
+	return s.isMemory() || s.cfg.nest != nil || ctx.Done() == nil
 }
 
 // isMemory reports whether the store is our own, which copies what it is given.
@@ -31,7 +31,7 @@ func (s *session) isMemory() bool {
 // put is Store.Save as ask calls it. It is called after each node, so it makes no
 // function where it can.
 func (s *session) put(c Checkpoint) (err error) {
-	if !s.storeReturns() {
+	if !s.store.returns {
 		return s.askToSave(c)
 	}
 	defer func() {
@@ -48,7 +48,7 @@ func (s *session) askToSave(c Checkpoint) error {
 
 // remove is Store.Delete likewise.
 func (s *session) remove() (err error) {
-	if !s.storeReturns() {
+	if !s.store.returns {
 		return s.ask(func(ctx context.Context) error { return s.cfg.store.Delete(ctx, s.id) })
 	}
 	defer func() {
@@ -64,7 +64,7 @@ func (s *session) remove() (err error) {
 // left behind.
 func (s *session) ask(call func(context.Context) error) error {
 	ctx := s.base.run
-	if s.storeReturns() {
+	if s.store.returns {
 		return contain(func() error { return call(s.store.longer) })
 	}
 	longer, cancel := context.WithCancelCause(s.store.longer)

@@ -83,7 +83,12 @@ func (r *run[S]) strides(node int32) {
 			return
 		}
 		r.scratch = r.state
-		f := r.another()
+		n := len(r.last) // another frame, by hand: the compiler would call for it
+		if n == cap(r.last) {
+			n = r.grow()
+		}
+		r.last = r.last[:n+1]
+		f := &r.last[n]
 		f.base, f.node, f.visit = &r.base, node, visit
 		out, err := h.stride(f, &r.state, &r.at)
 		atomic.StoreInt32(&f.visit, -visit)

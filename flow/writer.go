@@ -65,7 +65,7 @@ func (w *writer) list(member string, n int, item func(i int)) {
 }
 
 func (w *writer) visit(m *meta, visit int32) {
-	w.buf = append(append(w.buf, `{"node":`...), m.quoted...)
+	w.buf = append(w.buf, m.entry...)
 	if visit != 1 { // see stored.complete
 		w.number(`,"visit":`, uint64(visit)) //nolint:gosec // never negative
 	}
@@ -75,14 +75,14 @@ func (w *writer) front(t *trace, front []task, merged bool) {
 	if len(front) == 0 {
 		return
 	}
-	w.buf = append(w.buf, `,"front":`...)
-	sep := byte('[')
+	w.buf = append(w.buf, `,"front":[`...)
 	for i := range front {
-		w.buf = append(w.buf, sep)
+		if i > 0 {
+			w.buf = append(w.buf, ',')
+		}
 		w.visit(t.core.metas[front[i].node], t.begun(front[i].node))
 		w.task(&front[i], merged)
 		w.buf = append(w.buf, '}')
-		sep = ','
 	}
 	w.buf = append(w.buf, ']')
 }
