@@ -143,7 +143,8 @@ func readAnswer(answer any, schema json.RawMessage) (*mcp.ElicitResult, string) 
 	if err != nil {
 		c = checker{} // for the server to judge
 	}
-	raw, fault := c.check(raw)
+	raw = orEmptyObject(raw)
+	fault := c.check(raw)
 	if fault != "" {
 		return nil, fault
 	}

@@ -138,12 +138,12 @@ func (g *guarded) Call(ctx context.Context, args json.RawMessage) (Output, error
 	if ctx.Err() != nil {
 		return Output{}, g.stopped(ctx)
 	}
-	args, fault := g.checker.check(args)
+	t := &ticket{}
+	args, fault := g.admit(args, &t.first)
 	if fault != "" {
 		return Output{Text: fault, IsError: true}, nil
 	}
 	s := strikesIn(ctx, g.key, g.strikes)
-	t := &ticket{}
 	p := &t.permit
 	if err := s.take(ctx, p); err != nil {
 		if ctx.Err() != nil {
@@ -157,6 +157,17 @@ func (g *guarded) Call(ctx context.Context, args json.RawMessage) (Output, error
 	}
 	s.give(p)
 	return g.presentable(out), nil
+}
+
+// admit returns the arguments to call with, or what is wrong with them. Those that
+// are decoded here anyway need no other look at their syntax.
+func (g *guarded) admit(args json.RawMessage, first *running) (admitted json.RawMessage, fault string) {
+	args = orEmptyObject(args)
+	first.g, first.args = g, args
+	if err := first.prepare(); err == nil && first.prepared != nil && g.checker.quick.fits(args) {
+		return args, ""
+	}
+	return args, g.checker.check(args)
 }
 
 // ticket is what one call needs, in one piece: its permit, and its first try.

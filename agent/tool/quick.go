@@ -10,10 +10,15 @@ import (
 // nearly all calls need. What it does not recognise is for the whole validator
 // to judge.
 type quick struct {
-	required map[string]uint64 // the bit of each required property
-	all      uint64            // all those bits
-	types    map[string]shape  // of the properties
-	closed   bool              // there must be no others
+	properties map[string]property
+	required   uint64 // the bits of those that must be there
+	closed     bool   // there must be no others
+}
+
+// property is one that the schema names.
+type property struct {
+	bit  uint64 // of a required one
+	want shape
 }
 
 // shape is a set of JSON types.
@@ -43,25 +48,29 @@ func newQuick(schema any) *quick {
 	if !ok || m["type"] != "object" || !plain(m, "type", "properties", "required", "additionalProperties") {
 		return nil
 	}
-	q := &quick{required: map[string]uint64{}, types: map[string]shape{}}
+	q := &quick{properties: map[string]property{}}
 	open, isBool := m["additionalProperties"].(bool)
 	if _, said := m["additionalProperties"]; said && !isBool {
 		return nil
 	}
 	q.closed = isBool && !open
+	properties, _ := m["properties"].(map[string]any)
+	for name, p := range properties {
+		q.properties[name] = property{want: shapeOf(p)}
+	}
 	required, _ := m["required"].([]any)
 	if len(required) > 64 {
 		return nil
 	}
 	for i, r := range required {
-		if name, ok := r.(string); ok {
-			q.required[name] = 1 << i
-			q.all |= 1 << i
+		name, _ := r.(string)
+		p, named := q.properties[name]
+		if !named && !q.closed {
+			p.want = anything
 		}
-	}
-	properties, _ := m["properties"].(map[string]any)
-	for name, p := range properties {
-		q.types[name] = shapeOf(p)
+		p.bit = 1 << i
+		q.required |= p.bit
+		q.properties[name] = p
 	}
 	return q
 }
@@ -99,9 +108,9 @@ func shapeOf(schema any) shape {
 	return unclear
 }
 
-// fits reports whether args surely fit.
+// fits reports whether args, which are a JSON object, surely fit.
 func (q *quick) fits(args []byte) bool {
-	if q == nil || !isObject(args) {
+	if q == nil {
 		return false
 	}
 	var found uint64
@@ -113,15 +122,16 @@ func (q *quick) fits(args []byte) bool {
 		if bytes.IndexByte(name, '\\') >= 0 || !ascii(name) {
 			return false
 		}
-		found |= q.required[string(name)]
+		p, known := q.properties[string(name)]
+		found |= p.bit
 		value := space(space(after)[1:]) // past the colon
 		got, after := scan(value)
-		if want, known := q.types[string(name)]; known && got&want == 0 || !known && q.closed {
+		if known && got&p.want == 0 || !known && q.closed {
 			return false
 		}
 		rest = space(after)
 	}
-	return found == q.all
+	return found == q.required
 }
 
 // isObject reports whether args are a JSON object, from their first byte on. The
@@ -171,19 +181,24 @@ func scan(s []byte) (got shape, rest []byte) {
 	case '[':
 		return array, skip(s)
 	}
-	end := bytes.IndexAny(s, ",}] \t\r\n")
-	word := s[:end]
-	switch {
-	case s[0] == 'n':
-		got = null
-	case s[0] == 't', s[0] == 'f':
-		got = boolean
-	case bytes.ContainsAny(word, ".eE"):
-		got = number
-	default:
-		got = integer
+	switch s[0] {
+	case 'n':
+		return null, s[len("null"):]
+	case 't':
+		return boolean, s[len("true"):]
+	case 'f':
+		return boolean, s[len("false"):]
 	}
-	return got, s[end:]
+	got = integer
+	for i, c := range s {
+		switch c {
+		case '.', 'e', 'E':
+			got = number
+		case ',', '}', ']', ' ', '\t', '\r', '\n':
+			return got, s[i:]
+		}
+	}
+	return got, nil
 }
 
 // skip passes an object or an array.

@@ -25,10 +25,11 @@ type running struct {
 	args            json.RawMessage
 	deadline        time.Time                             // zero for none
 	prepared        func(context.Context) (Output, error) // nil where the tool decodes the arguments
-	done            chan struct{}
-	result          outcome[Output] // before done is closed the tool's own
+	result          outcome[Output]                       // the tool's own until it has returned
 
 	mu     sync.Mutex
+	ended  bool            // the tool has returned
+	done   chan struct{}   // closed then; nil until somebody waits
 	real   context.Context //nolint:containedctx // it is what this stands for; nil until it is asked for
 	cancel context.CancelFunc
 	over   bool
@@ -36,21 +37,40 @@ type running struct {
 
 // run calls the tool and waits for it, no longer than it may take.
 func (r *running) run() outcome[Output] {
-	r.done = make(chan struct{})
 	if r.g.timeout > 0 {
 		r.deadline = time.Now().Add(r.g.timeout)
 	}
-	if err := r.prepare(); err != nil {
-		return outcome[Output]{err: err}
+	if r.prepared == nil {
+		if err := r.prepare(); err != nil {
+			return outcome[Output]{err: err}
+		}
 	}
 	defer r.end()
 	go r.call()
-	runtime.Gosched() // most tools are done then, and need no timer
-	select {
-	case <-r.done:
-		return r.timely(r.result)
-	default:
-		return r.timely(r.wait())
+	runtime.Gosched() // most tools are done then, and need neither timer nor channel
+	if done := r.awaited(); done != nil {
+		return r.timely(r.wait(done))
+	}
+	return r.timely(r.result)
+}
+
+// awaited is what is closed when the tool has returned, nil if it has.
+func (r *running) awaited() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.ended {
+		r.done = make(chan struct{})
+	}
+	return r.done
+}
+
+// returned notes that the tool has returned.
+func (r *running) returned() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+	if r.done != nil {
+		close(r.done)
 	}
 }
 
@@ -69,7 +89,7 @@ func (r *running) prepare() (err error) {
 }
 
 // wait waits for the tool.
-func (r *running) wait() outcome[Output] {
+func (r *running) wait(done <-chan struct{}) outcome[Output] {
 	var expired <-chan time.Time
 	if !r.deadline.IsZero() {
 		t := time.NewTimer(time.Until(r.deadline))
@@ -77,12 +97,12 @@ func (r *running) wait() outcome[Output] {
 		expired = t.C
 	}
 	select {
-	case <-r.done:
+	case <-done:
 		return r.result
 	case <-expired:
 	case <-r.Context.Done():
 	}
-	return r.late()
+	return r.late(done)
 }
 
 // timely makes whatever failed because the call's time was over a timeout.
@@ -97,7 +117,7 @@ func (r *running) timely(o outcome[Output]) outcome[Output] {
 // call is the goroutine of the tool.
 func (r *running) call() {
 	r.result.err = errExited
-	defer close(r.done)
+	defer r.returned()
 	defer func() {
 		if v := recover(); v != nil {
 			r.result = outcome[Output]{err: errcode.NewPanicError(v, debug.Stack())}
@@ -117,12 +137,12 @@ func (r *running) call() {
 }
 
 // late waits a little for a call whose time is over.
-func (r *running) late() outcome[Output] {
+func (r *running) late(done <-chan struct{}) outcome[Output] {
 	over := r.whole()
 	t := time.NewTimer(grace)
 	defer t.Stop()
 	select {
-	case <-r.done:
+	case <-done:
 		return r.result
 	case <-t.C:
 		<-over.Done() // at the latest now: its timer is as old as ours

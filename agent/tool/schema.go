@@ -49,26 +49,31 @@ func (noLoader) Load(string) (any, error) {
 
 var emptyObject = json.RawMessage("{}")
 
-// check returns the arguments to call with, or what is wrong with them.
-func (c checker) check(args json.RawMessage) (checked json.RawMessage, fault string) {
+// orEmptyObject makes an object of no arguments.
+func orEmptyObject(args json.RawMessage) json.RawMessage {
 	if args = bytes.TrimSpace(args); len(args) == 0 || string(args) == "null" {
-		args = emptyObject
+		return emptyObject
 	}
-	if c.quick.fits(args) || c.schema == nil && isObject(args) {
-		return args, ""
+	return args
+}
+
+// check tells what is wrong with arguments, "" if nothing is.
+func (c checker) check(args json.RawMessage) (fault string) {
+	if isObject(args) && (c.schema == nil || c.quick.fits(args)) {
+		return ""
 	}
 	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
 	if err != nil {
-		return nil, "The arguments are not valid JSON."
+		return "The arguments are not valid JSON."
 	}
 	if _, ok := v.(map[string]any); !ok {
-		return nil, "The arguments must be a JSON object."
+		return "The arguments must be a JSON object."
 	}
 	if c.schema == nil {
-		return args, ""
+		return ""
 	}
 	if err := c.schema.Validate(v); err != nil {
-		return nil, faultText(err)
+		return faultText(err)
 	}
-	return args, ""
+	return ""
 }
