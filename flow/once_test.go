@@ -3,6 +3,7 @@ package flow_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 
@@ -42,6 +43,31 @@ func TestOnceKeepsASideEffectFromHappeningTwice(t *testing.T) {
 	must(c.Resume(t.Context(), "r"))(t)
 	if paid != 1 || l.ran("pay") != 4 || !cmp.Equal(keys, map[string]bool{"r/pay/1": true}) {
 		t.Errorf("paid %d times in %d runs with keys %v", paid, l.ran("pay"), keys)
+	}
+}
+
+// TestEffectsOfAnEarlierPartAreForgotten: the node that had them runs again without
+// looking at its context, and its effects were kept to the end of the run.
+func TestEffectsOfAnEarlierPartAreForgotten(t *testing.T) {
+	t.Parallel()
+	l := newLab("f")
+	a := l.node("a", func(ctx context.Context, _ trail) error {
+		if l.ran("a") > 1 {
+			return nil
+		}
+		_, err := flow.Once(ctx, "charge", func(context.Context) (string, error) { return "receipt", nil })
+		return errors.Join(err, errDown)
+	})
+	l.chain(flow.START, a, l.node("b", nil), flow.END)
+	store := flow.NewMemory()
+	c := l.compile(t, flow.WithStore(store), flow.KeepLast(1))
+	saved := func() bool { return strings.Contains(string(store.History("r")[0].Data), "receipt") }
+	if _, err := c.Run(t.Context(), "r", trail{}); !errors.Is(err, errDown) || !saved() {
+		t.Fatalf("got %v, saved %t", err, saved())
+	}
+	must(c.Resume(t.Context(), "r"))(t)
+	if saved() {
+		t.Error("the effect is still in the checkpoint of the finished run")
 	}
 }
 

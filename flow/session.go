@@ -18,7 +18,7 @@ type session struct {
 	id   string
 	step int
 	base base
-	used atomic.Bool // a node has looked for its frame
+	used atomic.Bool // a node has looked for its frame, in an earlier part of the run too if there are effects
 
 	// mu guards what nodes reach while they run: the effects, what is aside and,
 	// if there is a store, all that a checkpoint is made of.
