@@ -23,18 +23,20 @@ import (
 // clerk is an agent on loopback that asks, and works on the answer until the
 // gate opens.
 type clerk struct {
-	srv     *executor.Server
-	client  *http.Client
-	url     string
-	began   chan struct{}
-	gate    chan struct{}
-	stopped chan error
+	srv      *executor.Server
+	client   *http.Client
+	url      string
+	began    chan struct{}
+	gate     chan struct{}
+	stopped  chan error
+	released chan string
 }
 
 func newClerk(t *testing.T) *clerk {
 	t.Helper()
-	c := &clerk{began: make(chan struct{}, 10), gate: make(chan struct{}), stopped: make(chan error, 10)}
-	srv, err := executor.NewServer(agent.New("clerk", agent.Stream(c.work)))
+	c := &clerk{began: make(chan struct{}, 10), gate: make(chan struct{}), stopped: make(chan error, 10), released: make(chan string, 10)}
+	srv, err := executor.NewServer(agent.New("clerk", agent.Stream(c.work),
+		agent.OnRelease(func(_ context.Context, id string) { c.released <- id })))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,6 +122,44 @@ func TestALostRunLeavesItsRemoteTaskToTheNext(t *testing.T) {
 			if end := b.untilRests(t, parked.ID); end.Status.State != a2a.TaskStateCompleted {
 				t.Errorf("the task is %s: %s", end.Status.State, textOf(end.Status.Message))
 			}
+		})
+	}
+}
+
+// A run that a remote agent had asked, and that was lost before it parked, left the
+// remote task parked for ever: no memo tells of it, and nobody goes on with the task.
+func TestALostRunTakesBackWhatNobodyWillFind(t *testing.T) {
+	t.Parallel()
+	for _, kind := range databases {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			dsn, c, asked := kind.empty(t), newClerk(t), make(chan struct{})
+			clerk, err := remote.New(c.url, remote.HTTPClient(c.client))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = clerk.Close() })
+			front := func(*sqlstore.DB) *agent.Agent {
+				return agent.New("front", agent.Stream(func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+					if _, err := clerk.Handle(ctx, req, w); hitl.Find(err) == nil {
+						t.Errorf("got %v, want a question", err)
+					}
+					close(asked)
+					<-ctx.Done()
+					return nil, ctx.Err()
+				}))
+			}
+			a := start(t, dsn, front, executor.RecoverEvery(0))
+			events, stop := a.stream(t, said("begin"))
+			defer stop()
+			task := next(t, events)
+			<-asked
+			declareDead(t, dsn)
+			b := start(t, dsn, front)
+			if end := b.untilRests(t, task.TaskInfo().TaskID); end.Status.State != a2a.TaskStateFailed {
+				t.Errorf("the task is %s", end.Status.State)
+			}
+			<-c.released
 		})
 	}
 }
