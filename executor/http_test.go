@@ -249,6 +249,19 @@ func TestURLPaths(t *testing.T) {
 	}
 }
 
+// TestPrefixWithoutASlash: the address of an agent below a prefix was not found as
+// people write it.
+func TestPrefixWithoutASlash(t *testing.T) {
+	t.Parallel()
+	srv := newServer(t, echo("a"), executor.Prefix("/loans"))
+	for path, want := range map[string]int{"/loans": 200, "/loans/": 200, "/loan": 404, "/loansx": 404, "": 404} {
+		got := callServer(t, srv, http.MethodPost, path+"?A2A-Version=1.0", `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x"}}`, nil)
+		if got.Code != want || want == 200 && !strings.Contains(got.Body.String(), "-32001") {
+			t.Errorf("%q: got %d %s", path, got.Code, got.Body)
+		}
+	}
+}
+
 // TestVersionByQuery: a client may say its version in the URL.
 func TestVersionByQuery(t *testing.T) {
 	t.Parallel()

@@ -67,6 +67,9 @@ func (s *Server) dispatcher() http.Handler {
 		if !ok && len(path) > 1 {
 			h, ok = exact[strings.TrimSuffix(path, "/")]
 		}
+		if !ok && path == c.prefix {
+			h, ok = exact[path+"/"]
+		}
 		switch {
 		case ok:
 		case strings.HasPrefix(path, rest03.root+pathREST03+"/"):
