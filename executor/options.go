@@ -291,7 +291,7 @@ func GracePeriod(d time.Duration) Option {
 
 // StreamBuffer sets how the chunks of a stream are merged; see [stream.Buffer].
 // The host copies the whole task for each event, so that many small chunks cost
-// the square of their number. Default: 16 KiB, 30 ms at first, 250 ms at most;
+// the square of their number. Default: 16 KiB at first, 30 ms at first, 250 ms at most;
 // the zero Buffer sends each write as it is.
 func StreamBuffer(b stream.Buffer) Option {
 	return Option{name: "StreamBuffer", apply: func(c *config) error {

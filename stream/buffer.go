@@ -9,15 +9,16 @@ import (
 // Buffer says how a Writer merges what is written in quick succession, for each
 // chunk costs its receiver work that grows with the task. The first chunk of
 // all goes out at once, and so does one after a pause; what follows
-// within the interval is held back, until its time has come, it has grown to
-// Bytes, or the artifact ends, which goes out with what is held back of it.
+// within the interval is held back, until its time has come, it is as much as
+// Bytes or a quarter of what was sent, whichever is more, but for that 1 MiB at most,
+// or the artifact ends, which goes out with what is held back of it.
 // Order and content of each artifact are what was
 // written: texts without metadata that follow each other become one. Of progress only the
 // newest is sent.
 //
 // The zero value holds nothing back.
 type Buffer struct {
-	// Bytes is how much is held back at most; 0 is nothing.
+	// Bytes is how much is held back at most while little was sent; 0 is nothing.
 	Bytes int
 	// First is the interval at first. It grows with each chunk sent, to
 	// Longest: the later in a stream, the less a moment matters.
@@ -26,6 +27,13 @@ type Buffer struct {
 
 // step is by how much the interval grows with each chunk.
 const step = 2 * time.Millisecond
+
+// What part of all that was sent may be held back: then there are few chunks more
+// in a stream of twice the length. Many gRPC clients take no message of 4 MiB.
+const (
+	share     = 4
+	mostShare = 1 << 20
+)
 
 func (b Buffer) interval(chunks int) time.Duration {
 	return min(b.First+time.Duration(chunks)*step, max(b.First, b.Longest))
@@ -76,7 +84,7 @@ func (w *Writer) hold(a *artifact, p Part) error {
 	}
 	a.held.add(p)
 	w.size += p.Size()
-	if w.size >= w.buffer.Bytes {
+	if w.size >= max(w.buffer.Bytes, min(w.sent/share, mostShare)) {
 		return w.flush()
 	}
 	w.arm()
@@ -98,6 +106,9 @@ func (w *Writer) emit(a *artifact, parts []Part, last bool) error {
 	w.last = time.Now()
 	if err != nil {
 		return err
+	}
+	for _, p := range parts {
+		w.sent += p.Size()
 	}
 	w.open(a)
 	a.sent, a.closed = true, last

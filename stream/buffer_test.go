@@ -56,6 +56,37 @@ func TestBufferMergesABurst(t *testing.T) {
 	})
 }
 
+// TestBufferOfALongBurst: each chunk costs the host work in proportion to all that
+// came before it, so 8 MiB in chunks of 16 KiB took ten seconds.
+func TestBufferOfALongBurst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var r recorder
+		w, control := stream.NewBuffered(&r, buffer)
+		var want strings.Builder
+		for i := range 8 << 10 {
+			chunk := fmt.Sprintf("%1023d\n", i)
+			want.WriteString(chunk)
+			if err := w.Artifact(fmt.Sprint(i % 3)).Text(chunk); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sent := r.sent()
+		_, closing := control.Close()
+		before, cost, largest := 0, 0, 0
+		for _, c := range slices.Concat(sent, closing) {
+			n := len(c.Parts[0].Text())
+			cost += before
+			before += n
+			largest = max(largest, n)
+		}
+		if before != want.Len() || cost > 40*want.Len() || largest > 1<<20 {
+			t.Errorf("%d of %d bytes in %d chunks of at most %d, %d times as many before them",
+				before, want.Len(), len(sent), largest, cost/want.Len())
+		}
+	})
+}
+
 // TestBufferOfAPacedStream: two minutes of 100 chunks a second, on a clock that
 // advances itself.
 func TestBufferOfAPacedStream(t *testing.T) {

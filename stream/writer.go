@@ -77,6 +77,7 @@ type Writer struct {
 	size     int         // of all that is held back
 	progress string      // held back
 	chunks   int         // sent so far
+	sent     int         // in them, in bytes
 	last     time.Time   // when something was sent
 	timer    *time.Timer // nil unless it runs
 	failed   error       // why something held back could not be sent
