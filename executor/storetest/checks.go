@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -257,23 +258,34 @@ func wholeOnly(ctx context.Context, p *probe) error {
 	if err != nil {
 		return err
 	}
-	stop := make(chan struct{})
+	reading, stop := make(chan struct{}), make(chan struct{})
 	var readErr error
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for readErr == nil {
-			select {
-			case <-stop:
-				return
-			default:
-				readErr = guarded(func() error { return p.readPage(ctx, t.ID) })
-			}
-		}
+		readErr = p.readPages(ctx, t.ID, reading, stop)
 	})
+	<-reading // a writer that is done before anybody reads proves nothing
 	err = guarded(func() error { return p.turn(ctx, page, v) })
 	close(stop)
 	wg.Wait()
 	return errors.Join(err, readErr)
+}
+
+// readPages reads the task's page until it is told to stop or finds a fault. It
+// closes reading when it has read for the first time.
+func (p *probe) readPages(ctx context.Context, id a2a.TaskID, reading, stop chan struct{}) error {
+	err := guarded(func() error { return p.readPage(ctx, id) })
+	close(reading)
+	for err == nil {
+		select {
+		case <-stop:
+			return nil
+		default:
+			runtime.Gosched() // on one processor it would keep the writer waiting
+			err = guarded(func() error { return p.readPage(ctx, id) })
+		}
+	}
+	return err
 }
 
 // turn updates a task's page over and over.
