@@ -108,7 +108,7 @@ func InFlow(id string, completed ...string) Option {
 func Guardrail(category string, fields map[string]any) Option {
 	return optionFunc(func(e *Error) {
 		m, dropped := plain.Map(fields)
-		if fields == nil {
+		if m == nil {
 			m = make(map[string]any, 1)
 		}
 		m["violationCategory"] = validText(category)

@@ -34,7 +34,8 @@ func TestMetadata(t *testing.T) {
 			a := w.NewArtifact("report", stream.Metadata(about))
 			about["pages"] = 3 // the caller's own again
 			late := w.NewArtifact("late", stream.Metadata(map[string]any{}))
-			err := errors.Join(a.Text("a"), a.Text("b"), a.Part(stream.TextPart("c").WithMetadata(bold)), a.Text("d"), late.Text("x"))
+			plain := w.NewArtifact("plain", stream.Metadata(nil))
+			err := errors.Join(a.Text("a"), a.Text("b"), a.Part(stream.TextPart("c").WithMetadata(bold)), a.Text("d"), late.Text("x"), plain.Text("y"))
 			_, closing := control.Close()
 			var got []any
 			text := ""
@@ -67,6 +68,9 @@ func TestMetadata(t *testing.T) {
 				t.Errorf("got %q, of %d bytes", text, l.size)
 			}
 		})
+	}
+	if m := stream.TextPart("x").WithMetadata(bold).WithMetadata(nil).Metadata(); m != nil {
+		t.Errorf("no metadata became %v", m)
 	}
 	lost := stream.TextPart("x").WithMetadata(map[string]any{"c": make(chan int)})
 	if lost.Metadata() != nil || len(lost.Dropped()) != 1 {

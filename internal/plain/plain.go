@@ -52,10 +52,14 @@ func Value(v any) (out any, dropped []string) {
 	return out, w.dropped
 }
 
-// Map is Value for a place that needs an object: any other result r becomes {"value": r}.
+// Map is Value for a place that needs an object: nil stays nil, so that no map is no object, and
+// any other result r becomes {"value": r}.
 func Map(v any) (out map[string]any, dropped []string) {
 	r, dropped := Value(v)
-	if m, ok := r.(map[string]any); ok {
+	switch m := r.(type) {
+	case nil:
+		return nil, dropped
+	case map[string]any:
 		return m, dropped
 	}
 	return map[string]any{"value": r}, dropped

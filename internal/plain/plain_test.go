@@ -198,8 +198,10 @@ func TestMap(t *testing.T) {
 		{"map", map[string]any{"a": 1}, map[string]any{"a": 1.0}},
 		{"struct", hidden{1}, map[string]any{"Promoted": 1.0}},
 		{"list", []any{1}, map[string]any{"value": []any{1.0}}},
-		{"nil", nil, map[string]any{"value": nil}},
-		{"channel", make(chan int), map[string]any{"value": nil}},
+		{"nil", nil, nil},
+		{"no map", map[string]any(nil), nil},
+		{"empty map", map[string]any{}, map[string]any{}},
+		{"channel", make(chan int), nil},
 	}
 	for _, tc := range tests {
 		got, _ := plain.Map(tc.in)

@@ -43,6 +43,8 @@ func TestRemoteRows(t *testing.T) {
 			answer.Message.TaskID, answer.Message.ContextID = asked.ID, asked.ContextID
 			if task := blocking(t, b.client, answer); textOf(task) != "you said: Ann" {
 				t.Errorf("the answer: got %s %q", task.Status.State, textOf(task))
+			} else if m := task.Artifacts[0].Metadata; len(m) != 0 {
+				t.Errorf("the answer has metadata that nobody gave it: %v", m)
 			}
 			expectFailure(t, blocking(t, b.client, message("remote nonsense")), errcode.InvalidInput, "unknown_scenario")
 		})
