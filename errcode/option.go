@@ -121,7 +121,7 @@ func Guardrail(category string, fields map[string]any) Option {
 }
 
 func guardrailSource(category string) string {
-	slug := DomainFrom(category)
+	slug := DomainFrom(Redact(category)) // in kebab-case nothing looks like a secret
 	if slug == "" {
 		slug = "policy"
 	}

@@ -159,6 +159,10 @@ func TestAuthorsOwnFieldsAreRedacted(t *testing.T) {
 	if d.ErrorReason != "password=[redacted]" || d.ErrorSource != "db:postgres://[redacted]@db.internal/orders" {
 		t.Errorf("%+v", d)
 	}
+	d, err = errcode.Builder{}.Data(errcode.New(errcode.GuardrailBlocked, "x", errcode.Guardrail("pii: password=hunter2", nil)))
+	if err != nil || d.ErrorSource != "guardrail:pii-password-redacted" || d.Guardrail["violationCategory"] != "pii: password=[redacted]" {
+		t.Errorf("%+v, %v", d, err)
+	}
 	for _, id := range []string{"Bearer abcdefghijklm", "two words", "a\nb", "ü", strings.Repeat("a", 257), "password=hunter2"} {
 		e := errcode.New(errcode.UpstreamUnavailable, "down", errcode.CorrelationID(id))
 		d, err := errcode.Builder{}.Data(e)
