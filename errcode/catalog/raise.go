@@ -2,6 +2,8 @@ package catalog
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -38,10 +40,13 @@ func (c *Catalog) raise(key Key, preferred []language.Tag, opts []errcode.Option
 	if len(shown) > maxKey {
 		shown = shown[:maxKey]
 	}
-	return errcode.New(errcode.Internal, reasonUnknown,
+	shown = strings.ToValidUTF8(shown, "�")
+	e := errcode.New(errcode.Internal, reasonUnknown,
 		errcode.Domain(c.Domain()),
-		errcode.Detail("domainCode", strings.ToValidUTF8(shown, "�")),
+		errcode.Detail("domainCode", shown),
 	).With(opts...)
+	// The log tells causes, not details.
+	return e.With(errcode.Cause(errors.Join(fmt.Errorf("the catalogue %q has no key %q", c.Domain(), shown), e.Unwrap())))
 }
 
 // Raiser makes the errors of one catalogue in one choice of languages. It never changes, so

@@ -80,6 +80,9 @@ func TestError(t *testing.T) {
 	if !errors.Is(c.Error("DOC_005", errcode.Cause(cause)), cause) || !errors.Is(c.Error("?", errcode.Cause(cause)), cause) {
 		t.Error("the cause is lost")
 	}
+	if got := c.Error("DOC_999").Unwrap(); got == nil || !strings.Contains(got.Error(), "DOC_999") {
+		t.Errorf("the cause, which the log tells, does not name the key: %v", got)
+	}
 }
 
 func TestEntries(t *testing.T) {
