@@ -116,6 +116,9 @@ func TestHealthAndShutdown(t *testing.T) {
 		if got.Code != c.status || !strings.Contains(got.Body.String(), "The server is shutting down.") || !strings.Contains(got.Body.String(), `"UNAVAILABLE"`) {
 			t.Errorf("going down, %s: got %d %s", c.path, got.Code, got.Body)
 		}
+		if got.Header().Get("Retry-After") != "1" || !strings.Contains(got.Body.String(), `"retryDelay":"1s"`) {
+			t.Errorf("going down, %s: says not when to come back: %v %s", c.path, got.Header(), got.Body)
+		}
 	}
 }
 

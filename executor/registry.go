@@ -54,7 +54,7 @@ type ticket struct {
 
 // Why a message is not admitted.
 var (
-	errDraining  = refuse(errUnavailable, "The server is shutting down.")
+	errDraining  = refuse(errUnavailable, "The server is shutting down.").retryAfter(time.Second)
 	errBusy      = refuse(a2a.ErrUnsupportedOperation, "The task is working on an earlier message; send this one when it has ended or asks.")
 	errCanceling = refuse(a2a.ErrUnsupportedOperation, "The task is being canceled and takes no further messages.")
 )
