@@ -317,6 +317,15 @@ func TestFallbackToInvoke(t *testing.T) {
 			}))
 		executortest.Run(t, a, "go").AssertFailed(t, errcode.Internal, executortest.Retried(1))
 	})
+	t.Run("the fallback is one more than what Invoke retried", func(t *testing.T) {
+		t.Parallel()
+		tried := func(n int) error { return errcode.New(errcode.UpstreamUnavailable, "down", errcode.Retried(n)) }
+		a := agent.New("fallback",
+			agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) { return nil, tried(3) }),
+			agent.Stream(func(context.Context, *agent.Request, *stream.Writer) (*agent.Result, error) { return nil, tried(2) }))
+		executortest.Run(t, a, "go").AssertFailed(t, errcode.UpstreamUnavailable, executortest.Retried(4))
+		executortest.Run(t, a, "go", executortest.Blocking()).AssertFailed(t, errcode.UpstreamUnavailable, executortest.Retried(3))
+	})
 }
 
 func TestGuardrailDiscardsTheWork(t *testing.T) {

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -128,8 +129,8 @@ func (r *run) failure(table *errcode.Table, err error) *errcode.Error {
 	if f.CorrelationID() == "" {
 		f = f.With(errcode.CorrelationID(newCorrelationID()))
 	}
-	if retried > f.Retried() {
-		f = f.With(errcode.Retried(retried))
+	if retried > 0 {
+		f = f.With(errcode.Retried(min(f.Retried()+retried, math.MaxInt32)))
 	}
 	return f
 }

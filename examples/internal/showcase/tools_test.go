@@ -26,12 +26,12 @@ func TestToolRows(t *testing.T) {
 					}
 				}
 			}
-			for _, task := range []*a2a.Task{
-				blocking(t, b.client, message("tool down")), streamEnd(t, b.client, "tool down"),
+			for retried, task := range map[int]*a2a.Task{
+				2: blocking(t, b.client, message("tool down")), 3: streamEnd(t, b.client, "tool down"), // and Invoke, once
 			} {
 				expectFailure(t, task, errcode.UpstreamUnavailable, "connection_refused")
-				if e, _ := errcode.FromTask(task); e.Source() != "mcp:bank/balance" || e.Retried() != 2 || !e.Retriable() {
-					t.Errorf("tool down: got source %q, retried %d, retriable %v", e.Source(), e.Retried(), e.Retriable())
+				if e, _ := errcode.FromTask(task); e.Source() != "mcp:bank/balance" || e.Retried() != retried || !e.Retriable() {
+					t.Errorf("tool down: got source %q, retried %d, want %d, retriable %v", e.Source(), e.Retried(), retried, e.Retriable())
 				}
 			}
 			for _, task := range []*a2a.Task{
