@@ -29,9 +29,9 @@ func (a alarm) stop() {
 
 // ranOut stops the user's code, for which there was no more time.
 func (r *run) ranOut(reason string, limit time.Duration) Outcome {
-	elapsed := time.Since(r.started)
+	elapsed := time.Since(r.started).Round(time.Millisecond)
 	cause := errcode.New(errcode.UpstreamTimeout, reason, errcode.Source("internal:executor"),
-		errcode.Message(fmt.Sprintf("The agent took too long: stopped after %v.", elapsed.Round(time.Millisecond))),
+		errcode.Message(fmt.Sprintf("The agent took too long: stopped after %v.", elapsed)),
 		errcode.Details(map[string]any{"timeoutMs": limit.Milliseconds(), "elapsedMs": elapsed.Milliseconds()}))
 	r.cancel(cause)
 	return r.stoppedBy(cause)

@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -228,6 +229,80 @@ func cancelBeforeAnAdmittedMessageRuns(t *testing.T) {
 	}
 	if err := executortest.CheckStored(events, got); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestStoppedCodeIsHeard: what code comes to that was stopped before is in the log,
+// and so is code that does not return at all; what a canceled task's code returns
+// for that reason is no news.
+func TestStoppedCodeIsHeard(t *testing.T) {
+	t.Parallel()
+	type code func(ctx context.Context, hang chan struct{}) error
+	failing := func(ctx context.Context, _ chan struct{}) error { return fmt.Errorf("query the ledger: %w", ctx.Err()) }
+	panicking := func(context.Context, chan struct{}) error { panic("the connection was nil") }
+	cases := []struct {
+		name     string
+		timeout  time.Duration // 0: the task is canceled
+		after    code
+		want     string
+		unwanted string
+	}{
+		{"an error", time.Minute, failing, "query the ledger", "may still be running"},
+		{"a panic", time.Minute, panicking, "the connection was nil", "may still be running"},
+		{"a panic after a cancel", 0, panicking, "the connection was nil", "may still be running"},
+		{"an error after a cancel", 0, failing, "", "query the ledger"},
+		{"nothing", time.Minute, func(context.Context, chan struct{}) error { return nil }, "run_timeout", "stopped code"},
+		{"never returns", time.Minute, func(_ context.Context, hang chan struct{}) error { <-hang; return nil }, "may still be running", "stopped code"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var log syncBuffer
+			synctest.Test(t, func(t *testing.T) {
+				begun, over, hang := make(chan struct{}), make(chan struct{}), make(chan struct{})
+				defer close(hang)
+				a := invoking(func(ctx context.Context, _ *agent.Request) (*agent.Result, error) {
+					close(begun)
+					<-ctx.Done()
+					return nil, c.after(ctx, hang)
+				})
+				h := newHandler(t, a, executor.Logger(slog.New(slog.NewTextHandler(&log, nil))), executor.RunTimeout(c.timeout),
+					executor.OnOutcome(func(context.Context, executor.Outcome) { close(over) }))
+				task := started(user(t, "u"), t, h, "x")
+				<-begun
+				if c.timeout == 0 {
+					if _, err := h.CancelTask(user(t, "u"), &a2a.CancelTaskRequest{ID: task.ID}); err != nil {
+						t.Fatal(err)
+					}
+				}
+				<-over
+			})
+			if got := log.String(); !strings.Contains(got, c.want) || strings.Contains(got, c.unwanted) {
+				t.Errorf("want %q and no %q, got %s", c.want, c.unwanted, got)
+			}
+		})
+	}
+}
+
+// TestCancelOfAnEndedTaskIsNoFault: a client that cancels too late is answered, and
+// the log has nothing to alarm an operator.
+func TestCancelOfAnEndedTaskIsNoFault(t *testing.T) {
+	t.Parallel()
+	var log syncBuffer
+	h := newHandler(t, asker(), executor.Logger(slog.New(slog.NewTextHandler(&log, nil))))
+	ctx := user(t, "u")
+	parked := sent(ctx, t, h, userMessage("x"))
+	completed := sent(ctx, t, h, replyTo(sent(ctx, t, h, userMessage("x")), a2a.NewTextPart("y")))
+	for range 2 {
+		if task, err := h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: parked.ID}); err != nil || task.Status.State != a2a.TaskStateCanceled {
+			t.Errorf("a parked task: got %v, %v", task, err)
+		}
+		if task, err := h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: completed.ID}); !errors.Is(err, a2a.ErrTaskNotCancelable) {
+			t.Errorf("a completed task: got %v, %v", task, err)
+		}
+	}
+	if log.String() != "" {
+		t.Errorf("logged: %s", log.String())
 	}
 }
 

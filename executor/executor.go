@@ -76,6 +76,7 @@ func (x *agentExecutor) Execute(ctx context.Context, ec *a2asrv.ExecutorContext)
 		go func() { // x.shutdown waits for it
 			defer x.end(r)
 			r.endSpan(runCtx, o)
+			r.logDeaf(runCtx)
 			x.conclude(runCtx, r, o)
 		}()
 	}

@@ -136,29 +136,41 @@ func (p *protocol) CancelTask(ctx context.Context, req *a2a.CancelTaskRequest) (
 	if err := p.checkFields(ctx, schema.Task, req); err != nil {
 		return nil, err
 	}
-	if _, err := p.storedTask(ctx, req.ID); err != nil {
+	st, err := p.storedTask(ctx, req.ID)
+	if err != nil {
 		return nil, err
 	}
 	for pause := time.Millisecond; ; pause *= 2 {
+		// The host logs a cancel of an ended task as an error of the server's.
+		if st.Task.Status.State.Terminal() {
+			return canceled(st.Task)
+		}
 		t, err := p.RequestHandler.CancelTask(withWork(ctx), req)
 		if err == nil {
 			restoreEmpty(t) // a copy that the host made
 			t.Status = told(t.Status)
 			return t, nil
 		}
-		st, getErr := p.storedTask(ctx, req.ID)
+		var getErr error
+		st, getErr = p.storedTask(ctx, req.ID)
 		switch {
 		case getErr != nil:
 			return nil, err
-		case st.Task.Status.State == a2a.TaskStateCanceled:
-			return st.Task, nil
 		case st.Task.Status.State.Terminal():
-			return nil, refuse(a2a.ErrTaskNotCancelable, "")
+			continue
 		case pause > maxCancelPause || ctx.Err() != nil:
 			return nil, err
 		}
 		time.Sleep(pause)
 	}
+}
+
+// canceled answers a cancel of a task that has ended.
+func canceled(t *a2a.Task) (*a2a.Task, error) {
+	if t.Status.State != a2a.TaskStateCanceled {
+		return nil, refuse(a2a.ErrTaskNotCancelable, "")
+	}
+	return t, nil
 }
 
 // maxCancelPause bounds the tries of a cancel to about half a second.

@@ -60,11 +60,12 @@ type run struct {
 	work      *finished.Work               // what the agent's flows have finished
 	lost      losses                       // what the user wrote and cannot be sent
 	cancel    context.CancelCauseFunc      // stops the user's code, with the reason
+	deaf      bool                         // its code did not return in time; known when drive has returned
 
 	mu      sync.Mutex     // held while a writer is closed, which waits for what it has in hand to be stored
 	control stream.Control // of the writer in use
 	sealed  bool           // no further writer may be opened
-	retried atomic.Int64
+	retried atomic.Int64   // how often Invoke ran in the place of Stream
 
 	known      sync.Mutex    // guards what is known of the store, and is never held for long
 	state      a2a.TaskState // as last stored
@@ -146,7 +147,7 @@ func (r *run) drive(host, ctx context.Context, yield func(a2a.Event) bool) Outco
 	}
 	r.finish()
 	r.cancel(nil)
-	r.await(returned)
+	r.deaf = !r.await(returned)
 	<-host.Done()
 	return r.asStored(o)
 }
@@ -204,6 +205,7 @@ func (r *run) handle(ctx context.Context, returned chan<- struct{}) {
 	}()
 	res, err := protect(ctx, r.req, r.code())
 	if ctx.Err() != nil {
+		r.logUnheard(ctx, err)
 		return // somebody else has the last word
 	}
 	if r.interrupted(err) {
@@ -337,21 +339,24 @@ func (r *run) seal() (closing []stream.Chunk) {
 	return closing
 }
 
-// await gives the user's code the grace period to return.
-func (c *config) await(returned <-chan struct{}) { c.awaitFor(returned, c.grace) }
+// await gives the user's code the grace period to return, and reports whether it
+// has.
+func (c *config) await(returned <-chan struct{}) bool { return c.awaitFor(returned, c.grace) }
 
-func (c *config) awaitFor(returned <-chan struct{}, limit time.Duration) {
+func (c *config) awaitFor(returned <-chan struct{}, limit time.Duration) bool {
 	select {
 	case <-returned:
-		return
+		return true
 	default:
 	}
 	t := time.NewTimer(limit)
 	defer t.Stop()
 	select {
 	case <-returned:
+		return true
 	case <-t.C:
 		c.abandoned.Add(1)
+		return false
 	}
 }
 

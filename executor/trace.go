@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"slices"
 
@@ -69,24 +70,38 @@ func (r *run) endSpan(ctx context.Context, o Outcome) {
 	}()
 	defer r.span.End()
 	r.span.SetAttributes(attribute.String("state", string(o.State)))
+	if r.deaf {
+		r.span.SetAttributes(attribute.Bool("abandoned", true))
+	}
 	if o.State != Failed || !r.span.IsRecording() {
 		return
 	}
-	d := o.Data
-	r.span.SetAttributes(
-		attribute.String("error_code", string(d.ErrorCode)),
-		attribute.String("error_reason", d.ErrorReason),
-		attribute.String("error_source", d.ErrorSource),
-		attribute.String("correlation_id", d.CorrelationID),
-		attribute.String("domain", d.Domain),
-		attribute.String("domain_code", d.DomainCode),
-		attribute.Bool("retriable", d.Retriable),
-		attribute.Int("retried", d.Retried),
-		attribute.StringSlice("cause", errtree.Causes(o.Err)))
-	r.span.AddEvent("exception", trace.WithAttributes(
+	exception := []attribute.KeyValue{
 		attribute.String("exception.type", fmt.Sprintf("%T", o.Err)),
-		attribute.String("exception.message", errtree.Text(o.Err))))
-	r.span.SetStatus(codes.Error, d.ErrorMessage)
+		attribute.String("exception.message", errtree.Text(o.Err)),
+	}
+	for _, a := range failureAttrs(o) {
+		if a.Key == stackKey {
+			exception = append(exception, attribute.String("exception.stacktrace", a.Value.String()))
+			continue
+		}
+		r.span.SetAttributes(spanAttribute(a))
+	}
+	r.span.AddEvent("exception", trace.WithAttributes(exception...))
+	r.span.SetStatus(codes.Error, o.Data.ErrorMessage)
+}
+
+// spanAttribute is what the log tells as a span has it.
+func spanAttribute(a slog.Attr) attribute.KeyValue {
+	switch v := a.Value.Any().(type) {
+	case bool:
+		return attribute.Bool(a.Key, v)
+	case int64:
+		return attribute.Int64(a.Key, v)
+	case []string:
+		return attribute.StringSlice(a.Key, v)
+	}
+	return attribute.String(a.Key, a.Value.String())
 }
 
 // serviceParams are a request's HTTP headers or gRPC metadata, to be read.

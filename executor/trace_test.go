@@ -2,8 +2,10 @@ package executor_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -124,6 +126,78 @@ func TestTraceOfAFailure(t *testing.T) {
 		if len(s.Events()) != 1 || s.Events()[0].Attributes[0] != attribute.String("exception.type", "*errcode.Error") {
 			t.Errorf("%s: events %+v", name, s.Events())
 		}
+	}
+}
+
+// textError is an error whose nil pointer is no nil error.
+type textError struct{ text string }
+
+func (e *textError) Error() string { return e.text }
+
+// TestLogAndSpanSayTheSame: whoever has the id that the client was told finds the
+// whole cause in the log and in the span: what a panic was about, an error that has
+// no text, where in a flow it was, why the error data could not be made.
+func TestLogAndSpanSayTheSame(t *testing.T) {
+	t.Parallel()
+	expired := errcode.New(errcode.InvalidInput, "document_expired", errcode.DomainCode("DOC_005"), errcode.Retried(2))
+	inFlow := agent.Flow(line(t, fixed("Ann"), failing(expired)), begin, finish)
+	returning := func(err error) agent.Option {
+		return agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) { return nil, err })
+	}
+	cases := map[string]struct {
+		agent agent.Option
+		want  map[string]string // parts of what both say
+	}{
+		"panic": {
+			agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) { panic("index 7 of ledger 4711") }),
+			map[string]string{"panic": "index 7 of ledger 4711", "cause": "unexpected fault"},
+		},
+		"typed nil": {returning((*textError)(nil)), map[string]string{"cause": "*executor_test.textError, whose method Error panics: "}},
+		"no text":   {returning(&textError{}), map[string]string{"cause": "*executor_test.textError without a text"}},
+		"flow":      {inFlow, map[string]string{"node": "size", "flow": "line", "domain_code": "DOC_005", "retried": "2"}},
+		"bad data":  {returning(errcode.New("WRONG", "")), map[string]string{"data_problem": "errorCode"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			provider, ended := recordSpans()
+			var log syncBuffer
+			h := newHandler(t, agent.New("worst", c.agent), provider, executor.Logger(slog.New(slog.NewJSONHandler(&log, nil))))
+			failed, _ := errcode.FromTask(sent(call(t), t, h, userMessage("x")))
+			span := <-ended
+			said := map[string]any{}
+			if err := json.Unmarshal([]byte(log.String()), &said); err != nil {
+				t.Fatalf("expected one record: %v\n%s", err, log.String())
+			}
+			if id := failed.CorrelationID(); id == "" || said["correlation_id"] != id {
+				t.Errorf("the client has the id %q, the log %v", id, said["correlation_id"])
+			}
+			got := attributes(span)
+			for key, part := range c.want {
+				if !strings.Contains(got[key], part) {
+					t.Errorf("%s is %q, want %q", key, got[key], part)
+				}
+			}
+			if stack, panicked := said["stack"].(string); panicked {
+				trace := span.Events()[0].Attributes[2]
+				if trace != attribute.String("exception.stacktrace", stack) {
+					t.Errorf("the span has another stack: %v", trace)
+				}
+			}
+			for _, key := range []string{"time", "level", "msg", "elapsed", "stack"} {
+				delete(said, key)
+			}
+			for key, v := range said {
+				text, isText := v.(string)
+				if !isText {
+					b, _ := json.Marshal(v) //nolint:errchkjson // was JSON
+					text = string(b)
+				}
+				if got[key] != text {
+					t.Errorf("%s: the log says %q, the span %q", key, text, got[key])
+				}
+			}
+		})
 	}
 }
 

@@ -2,7 +2,10 @@
 // trees that never end, methods that panic, typed nil pointers.
 package errtree
 
-import "strings"
+import (
+	"fmt"
+	"strings"
+)
 
 // MaxNodes bounds how many errors of one tree are looked at.
 const MaxNodes = 10_000
@@ -57,22 +60,39 @@ func walk(err error, left *int, visit func(error) bool) bool {
 }
 
 // Causes gives the texts of err and of whatever it wraps that its own text
-// does not repeat: what a log needs of an error that keeps its cause private.
+// does not repeat: what a log needs of an error that keeps its cause private. An
+// error whose text cannot be had is named by its type and by why; where no error
+// has a text, err's type stands for it, so that a failure never has no cause.
 func Causes(err error) []string {
 	var texts []string
 	last := ""
 	Walk(err, func(e error) bool {
-		t := Text(e)
+		t := told(e)
 		if t != "" && !strings.Contains(last, t) {
 			texts = append(texts, t)
 			last = t
 		}
 		return len(texts) < maxCauses
 	})
+	if len(texts) == 0 && err != nil {
+		return []string{fmt.Sprintf("%T without a text", err)}
+	}
 	return texts
 }
 
 const maxCauses = 32
+
+// told is the text of e or, where its method panics, what kind of error e is and
+// the panic's value.
+func told(e error) (text string) {
+	defer func() {
+		if v := recover(); v != nil {
+			value := Try(v, func(v any) string { return fmt.Sprint(v) }) // whose methods may panic, too
+			text = fmt.Sprintf("%T, whose method Error panics: %s", e, value)
+		}
+	}()
+	return e.Error()
+}
 
 // As finds the first error of type T in the tree.
 func As[T error](err error) (found T, ok bool) {

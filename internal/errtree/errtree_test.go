@@ -51,6 +51,13 @@ type panicError struct{}
 func (panicError) Error() string { panic("Error panics") }
 func (panicError) Unwrap() error { panic("Unwrap panics") }
 
+// rudeError panics with a value that panics when it is printed, and again when
+// that is.
+type rudeError struct{}
+
+func (rudeError) Error() string  { panic(rudeError{}) }
+func (rudeError) String() string { panic(rudeError{}) }
+
 type manyPanicError struct{ list []int }
 
 func (manyPanicError) Error() string   { return "hostile" }
@@ -274,7 +281,10 @@ func TestCauses(t *testing.T) {
 			[]string{"public", "wrap: detail", "root"},
 		},
 		{"joined", errors.Join(io.EOF, leaf("a")), []string{"EOF\na"}},
-		{"without a text", node{"", panicError{}}, nil},
+		{"without a text", node{"", nil}, []string{"errtree_test.node without a text"}},
+		{"whose method panics", node{"", panicError{}}, []string{"errtree_test.panicError, whose method Error panics: Error panics"}},
+		{"whose method panics with what panics", rudeError{}, []string{"errtree_test.rudeError, whose method Error panics: "}},
+		{"a typed nil", (*pointer)(nil), []string{"*errtree_test.pointer, whose method Error panics: runtime error: invalid memory address or nil pointer dereference"}},
 		{"below one without a text", node{"", io.EOF}, []string{"EOF"}},
 	}
 	for _, tc := range cases {
