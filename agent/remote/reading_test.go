@@ -229,13 +229,16 @@ func TestReadsThatKeepFailing(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		streams bool
+		status  int // that reading meets
 		policy  remote.Option
 		reads   int
+		code    errcode.Code
 	}{
-		"a poll":                  {false, atOnce, 3},
-		"a stream":                {true, atOnce, 3},
-		"a poll, not repeated":    {false, remote.Retry(retry.MaxAttempts(1)), 1},
-		"a stream, five attempts": {true, remote.Retry(retry.InitialDelay(0), retry.MaxAttempts(5)), 5},
+		"a poll":                  {false, 503, atOnce, 3, errcode.UpstreamUnavailable},
+		"a stream":                {true, 503, atOnce, 3, errcode.UpstreamUnavailable},
+		"a poll, not repeated":    {false, 503, remote.Retry(retry.MaxAttempts(1)), 1, errcode.UpstreamUnavailable},
+		"a poll that is refused":  {false, 403, atOnce, 1, errcode.AuthRequired},
+		"a stream, five attempts": {true, 503, remote.Retry(retry.InitialDelay(0), retry.MaxAttempts(5)), 5, errcode.UpstreamUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -244,14 +247,16 @@ func TestReadsThatKeepFailing(t *testing.T) {
 				switch {
 				case m == "SendStreamingMessage":
 					return cut
-				case m == "GetTask", m == "CancelTask" && n < tc.reads:
+				case m == "GetTask":
+					return tc.status
+				case m == "CancelTask" && n < tc.reads:
 					return 503
 				}
 				return 0
 			}})
 			_, err := behind(t, b, tc.streams, tc.policy, remote.CancelTimeout(10*time.Second)).Call(t.Context(), remote.Text("pay"))
 			e := errcode.Default().Convert(err)
-			if e.Code() != errcode.UpstreamUnavailable || e.Retriable() || !errors.Is(err, remote.ErrOutcomeUnknown) {
+			if e.Code() != tc.code || e.Retriable() || !errors.Is(err, remote.ErrOutcomeUnknown) {
 				t.Errorf("got %v, retriable %t", e, e.Retriable())
 			}
 			if b.count("GetTask") != tc.reads || b.count("CancelTask") != tc.reads || bank.runs.Load() != 1 {
