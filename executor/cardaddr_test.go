@@ -98,13 +98,13 @@ func TestServeTellsTheRequestedHost(t *testing.T) {
 	all := func(base, rpc string) []string {
 		return []string{base + "/", base + "/v1", base + "/v0.3", rpc}
 	}
-	for _, addr := range []string{":0", "0.0.0.0:0"} {
-		t.Run(addr, func(t *testing.T) {
+	for _, on := range [][2]string{{":0", ":0"}, {"0.0.0.0:0", "0.0.0.0:0"}, {"127.0.0.1:0", ":0"}} {
+		t.Run(on[0]+" and gRPC "+on[1], func(t *testing.T) {
 			t.Parallel()
-			p := serving(t, addr, addr)
+			p := serving(t, on[0], on[1])
 			for host, name := range map[string]string{
 				"agent.example.com:18371": "agent.example.com", "agent.example.com": "agent.example.com", "192.0.2.7:80": "192.0.2.7",
-				"[2001:db8::1]:8080": "2001:db8::1", "localhost:" + p.http: "localhost",
+				"[2001:db8::1]:8080": "2001:db8::1", "localhost:" + p.http: "localhost", "127.0.0.1:" + p.http: "127.0.0.1",
 			} {
 				got, header := p.cardFor(t, host)
 				if diff := cmp.Diff(all("http://"+host, net.JoinHostPort(name, p.grpc)), got); diff != "" {

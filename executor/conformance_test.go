@@ -389,10 +389,12 @@ type sendsNothing struct{}
 
 func (sendsNothing) SendPush(context.Context, *a2a.PushConfig, a2a.Event) error { return nil }
 
+var pushesNothing = executor.PushNotifications(executor.Push{Sender: sendsNothing{}})
+
 // TestConformanceOfPush: the operations on push notification configs.
 func TestConformanceOfPush(t *testing.T) {
 	t.Parallel()
-	w := serve(t, conforming(nil), executor.PushNotifications(executor.Push{Sender: sendsNothing{}}))
+	w := serve(t, conforming(nil), pushesNothing)
 	id := w.start(t, "ask", nil)
 	op := func(name string, params map[string]any) request {
 		return request{op: name + "TaskPushNotificationConfig", params: params}

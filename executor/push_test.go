@@ -456,7 +456,7 @@ func TestPushInTheCard(t *testing.T) {
 // TestPushConfigsAreListedByPages: they came in any order, and all at once.
 func TestPushConfigsAreListedByPages(t *testing.T) {
 	t.Parallel()
-	w := serve(t, conforming(nil), executor.PushNotifications(executor.Push{Sender: sendsNothing{}}))
+	w := serve(t, conforming(nil), pushesNothing)
 	made := w.ask(t, "JSON-RPC", request{op: "SendMessage", params: say("ask", nil)})
 	task, _ := made.result["task"].(map[string]any)
 	want := []string{"a", "b", "c", "d", "e"}

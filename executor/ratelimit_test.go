@@ -46,7 +46,7 @@ func TestHooksLimitRates(t *testing.T) {
 			"Authorize":    executor.Authorize(func(context.Context, agent.User, string) error { return c.err }),
 			"Interceptors": executor.Interceptors(refusing{err: c.err}),
 		} {
-			w := serve(t, conforming(nil), opt, executor.PushNotifications(executor.Push{Sender: sendsNothing{}}))
+			w := serve(t, conforming(nil), opt, pushesNothing)
 			for op, params := range requests {
 				r := row{name: hook + "/" + name + "/" + op, request: request{op: op, params: params}, reason: c.reason, retry: c.retry, message: "Slow down."}
 				if id, ok := params["id"].(string); ok {

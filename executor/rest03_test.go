@@ -94,7 +94,7 @@ func fieldsOf(t *testing.T, body string) map[string]string {
 // taken, and a file that could not be read was an empty part.
 func TestRESTOf03IsChecked(t *testing.T) {
 	t.Parallel()
-	w := serve(t, conforming(nil), executor.PushNotifications(executor.Push{Sender: sendsNothing{}}))
+	w := serve(t, conforming(nil), pushesNothing)
 	id := w.start(t, "ok", nil)
 	configs := "/v0.3/v1/tasks/" + id + "/pushNotificationConfigs"
 	const send = "/v0.3/v1/message:send"

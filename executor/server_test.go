@@ -5,13 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -437,43 +434,5 @@ func TestSubscribe(t *testing.T) {
 			t.Error(err)
 		}
 		leave()
-	}
-}
-
-// TestCardNamesTheHostOfItsClient: Serve on all interfaces said "localhost" to
-// every client.
-func TestCardNamesTheHostOfItsClient(t *testing.T) {
-	t.Parallel()
-	ctx, stop := context.WithCancel(t.Context())
-	type addresses struct{ http, grpc net.Addr }
-	listening, served := make(chan addresses, 1), make(chan error, 1)
-	go func() {
-		served <- executor.Serve(ctx, "127.0.0.1:0", echo("a"), quiet, executor.GRPCAddr(":0"), executor.OnListen(func(h, g net.Addr) { listening <- addresses{h, g} }))
-	}()
-	at := <-listening
-	_, port, err := net.SplitHostPort(at.grpc.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for host, want := range map[string]string{"agent.example.com:18371": "agent.example.com", "[2001:db8::1]:80": "[2001:db8::1]", at.http.String(): "127.0.0.1"} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+at.http.String()+"/.well-known/agent-card.json", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Host = host
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(res.Body)
-		_ = res.Body.Close()
-		if err != nil || !strings.Contains(string(body), `"url":"http://`+host+`/v1"`) || !strings.Contains(string(body), `"url":"`+want+":"+port+`"`) ||
-			!slices.Contains(res.Header.Values("Vary"), "Host") {
-			t.Errorf("%s: got %v %s (%v)", host, res.Header, body, err)
-		}
-	}
-	stop()
-	if err := <-served; err != nil {
-		t.Error(err)
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2apb/v1"
 
 	"github.com/a2aexec/a2aexec/agent"
-	"github.com/a2aexec/a2aexec/executor"
 )
 
 // TestTenants: a client that names a tenant says so in the path over HTTP+JSON,
@@ -21,7 +20,7 @@ func TestTenants(t *testing.T) {
 	t.Parallel()
 	w := serve(t, agent.New("houses", agent.Invoke(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
 		return agent.Text("for " + req.Tenant()), nil
-	})), executor.PushNotifications(executor.Push{Sender: sendsNothing{}}))
+	})), pushesNothing)
 	rpc := w.ask(t, "JSON-RPC", request{op: "SendMessage", params: with(say("hi", nil), map[string]any{"tenant": "t1"})})
 	if rpc.failed || !strings.Contains(rpc.raw, "for t1") {
 		t.Errorf("JSON-RPC: got %s", rpc.raw)
