@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"fmt"
 	"math/big"
 	"net"
@@ -23,6 +22,8 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
+
+	"github.com/a2aexec/a2aexec/internal/dbtest"
 )
 
 // kills is how often each crash test kills the program: some times, more often
@@ -49,41 +50,6 @@ var build = sync.OnceValues(func() (string, error) {
 	}
 	return bin, nil
 })
-
-// stores are what the showcase may keep its tasks in.
-var stores = []struct {
-	name  string
-	empty func(*testing.T) string
-}{
-	{"SQLite", func(t *testing.T) string { //nolint:thelper // a table
-		return filepath.Join(t.TempDir(), "showcase.db")
-	}},
-	{"PostgreSQL", func(t *testing.T) string { //nolint:thelper // a table
-		dsn := os.Getenv("A2AEXEC_POSTGRES")
-		if dsn == "" {
-			if os.Getenv("A2AEXEC_POSTGRES_REQUIRED") != "" {
-				t.Fatal("A2AEXEC_POSTGRES is not set")
-			}
-			t.Skip("no PostgreSQL: run with .ci/postgres, or set A2AEXEC_POSTGRES to the URL of one")
-		}
-		schema := "s" + strings.ToLower(rand.Text())
-		admin(t, dsn, "CREATE SCHEMA "+schema)
-		t.Cleanup(func() { admin(t, dsn, "DROP SCHEMA "+schema+" CASCADE") })
-		return dsn + "&search_path=" + schema
-	}},
-}
-
-func admin(t *testing.T, dsn, statement string) {
-	t.Helper()
-	db, err := sql.Open("pgx", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = db.Close() }()
-	if _, err := db.ExecContext(context.WithoutCancel(t.Context()), statement); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // server is the program, which is killed and started again.
 type server struct {
@@ -254,32 +220,29 @@ func between(low, high time.Duration) time.Duration {
 // once, and runs no completed node again; at last what is parked is answered.
 func TestKilledUnderLoad(t *testing.T) {
 	t.Parallel()
-	for _, store := range stores {
-		t.Run(store.name, func(t *testing.T) {
-			t.Parallel()
-			s, l := newServer(t, store.empty(t)), &load{tasks: map[a2a.TaskID]*seen{}}
-			defer func() { s.kill() }()
-			var parked []*a2a.Task
-			states := map[a2a.TaskState]int{}
-			for range kills() {
-				s.start(t)
-				l.underFire(t, s, parked)
-				s.start(t)
-				parked, states = l.settle(t, s)
-				s.kill()
-			}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		s, l := newServer(t, dsn), &load{tasks: map[a2a.TaskID]*seen{}}
+		defer func() { s.kill() }()
+		var parked []*a2a.Task
+		states := map[a2a.TaskState]int{}
+		for range kills() {
 			s.start(t)
-			for _, task := range parked {
-				l.send(t.Context(), s.client, a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart("42")))
-			}
-			left, _ := l.settle(t, s)
-			if len(left) > 0 {
-				t.Errorf("%d of %d parked tasks did not go on when they were answered", len(left), len(parked))
-			}
-			checkNodes(t, s.nodes)
-			t.Logf("%d tasks: %v before the last answers", len(l.tasks), states)
-		})
-	}
+			l.underFire(t, s, parked)
+			s.start(t)
+			parked, states = l.settle(t, s)
+			s.kill()
+		}
+		s.start(t)
+		for _, task := range parked {
+			l.send(t.Context(), s.client, a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart("42")))
+		}
+		left, _ := l.settle(t, s)
+		if len(left) > 0 {
+			t.Errorf("%d of %d parked tasks did not go on when they were answered", len(left), len(parked))
+		}
+		checkNodes(t, s.nodes)
+		t.Logf("%d tasks: %v before the last answers", len(l.tasks), states)
+	})
 }
 
 // underFire sends messages until the program is killed.
@@ -395,46 +358,42 @@ func checkNodes(t *testing.T, runs map[string][]string) {
 // worked on when it was killed the other takes over.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
-	for _, store := range stores {
-		t.Run(store.name, func(t *testing.T) {
-			t.Parallel()
-			dsn := store.empty(t)
-			a, b := newServer(t, dsn), newServer(t, dsn)
-			a.start(t)
-			defer a.kill()
-			b.start(t)
-			defer b.kill()
-			l := &load{tasks: map[a2a.TaskID]*seen{}}
-			l.send(t.Context(), a.client, a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("flow ask")))
-			for id := range l.tasks {
-				task := rest(t, b, id)
-				l.send(t.Context(), b.client, a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart("42")))
-				task = rest(t, a, id)
-				if got := textOf(task.Artifacts[len(task.Artifacts)-1].Parts); got != "runs: fetch_subject=1 rag_search=1 generate_response=2" {
-					t.Errorf("the flow came to %q", got)
-				}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		a, b := newServer(t, dsn), newServer(t, dsn)
+		a.start(t)
+		defer a.kill()
+		b.start(t)
+		defer b.kill()
+		l := &load{tasks: map[a2a.TaskID]*seen{}}
+		l.send(t.Context(), a.client, a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("flow ask")))
+		for id := range l.tasks {
+			task := rest(t, b, id)
+			l.send(t.Context(), b.client, a2a.NewMessageForTask(a2a.MessageRoleUser, task, a2a.NewTextPart("42")))
+			task = rest(t, a, id)
+			if got := textOf(task.Artifacts[len(task.Artifacts)-1].Parts); got != "runs: fetch_subject=1 rag_search=1 generate_response=2" {
+				t.Errorf("the flow came to %q", got)
 			}
-			var flows sync.WaitGroup
-			for range 8 {
-				flows.Go(func() {
-					l.send(t.Context(), a.client, a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("flow slow")))
-				})
-			}
-			for a.ran("fetch_subject") < 9 {
-				time.Sleep(time.Millisecond)
-			}
-			a.kill()
-			flows.Wait()
-			for id, seen := range l.tasks {
-				l.compare(t, seen, rest(t, b, id))
-			}
-			if b.ran("generate_response") == 0 {
-				t.Error("the other process took nothing over")
-			}
-			b.kill()
-			checkNodes(t, merged(a.nodes, b.nodes))
-		})
-	}
+		}
+		var flows sync.WaitGroup
+		for range 8 {
+			flows.Go(func() {
+				l.send(t.Context(), a.client, a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("flow slow")))
+			})
+		}
+		for a.ran("fetch_subject") < 9 {
+			time.Sleep(time.Millisecond)
+		}
+		a.kill()
+		flows.Wait()
+		for id, seen := range l.tasks {
+			l.compare(t, seen, rest(t, b, id))
+		}
+		if b.ran("generate_response") == 0 {
+			t.Error("the other process took nothing over")
+		}
+		b.kill()
+		checkNodes(t, merged(a.nodes, b.nodes))
+	})
 }
 
 // ran tells how often a node ran, of whichever task.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
+
+	"github.com/a2aexec/a2aexec/internal/dbtest"
 )
 
 // delivery is one push notification.
@@ -52,38 +54,35 @@ func receiver(t *testing.T) (url string, got <-chan delivery) {
 // parked task that goes on.
 func TestReceiversOutliveTheProgram(t *testing.T) {
 	t.Parallel()
-	for _, store := range stores {
-		t.Run(store.name, func(t *testing.T) {
-			t.Parallel()
-			s := newServer(t, store.empty(t))
-			url, got := receiver(t)
-			defer func() { s.kill() }()
-			s.start(t)
-			runs := begin(t, s.client, "slow 600", &a2a.PushConfig{URL: url, Token: "run"})
-			asks := begin(t, s.client, "ask", nil)
-			config, err := s.client.CreateTaskPushConfig(t.Context(), &a2a.PushConfig{TaskID: asks.ID, ID: "mine", URL: url, Token: "question"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			rest(t, s, asks.ID)
-			s.kill()
-			s.start(t)
-			await(t, got, delivery{"run", string(runs.ID), "TASK_STATE_FAILED"})
-			kept, err := s.client.GetTaskPushConfig(t.Context(), &a2a.GetTaskPushConfigRequest{TaskID: asks.ID, ID: config.ID})
-			if err != nil || kept.URL != url || kept.Token != "question" {
-				t.Errorf("kept is %+v, %v", kept, err)
-			}
-			answer := a2a.NewMessageForTask(a2a.MessageRoleUser, asks, a2a.NewTextPart("42"))
-			if _, err := s.client.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: answer}); err != nil {
-				t.Fatal(err)
-			}
-			await(t, got, delivery{"question", string(asks.ID), "TASK_STATE_COMPLETED"})
-			// With -store nobody could list tasks, for nobody has a name here.
-			if list, err := s.client.ListTasks(t.Context(), &a2a.ListTasksRequest{}); err != nil || list.TotalSize != 2 {
-				t.Errorf("listed are %+v, %v", list, err)
-			}
-		})
-	}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		s := newServer(t, dsn)
+		url, got := receiver(t)
+		defer func() { s.kill() }()
+		s.start(t)
+		runs := begin(t, s.client, "slow 600", &a2a.PushConfig{URL: url, Token: "run"})
+		asks := begin(t, s.client, "ask", nil)
+		config, err := s.client.CreateTaskPushConfig(t.Context(), &a2a.PushConfig{TaskID: asks.ID, ID: "mine", URL: url, Token: "question"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rest(t, s, asks.ID)
+		s.kill()
+		s.start(t)
+		await(t, got, delivery{"run", string(runs.ID), "TASK_STATE_FAILED"})
+		kept, err := s.client.GetTaskPushConfig(t.Context(), &a2a.GetTaskPushConfigRequest{TaskID: asks.ID, ID: config.ID})
+		if err != nil || kept.URL != url || kept.Token != "question" {
+			t.Errorf("kept is %+v, %v", kept, err)
+		}
+		answer := a2a.NewMessageForTask(a2a.MessageRoleUser, asks, a2a.NewTextPart("42"))
+		if _, err := s.client.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: answer}); err != nil {
+			t.Fatal(err)
+		}
+		await(t, got, delivery{"question", string(asks.ID), "TASK_STATE_COMPLETED"})
+		// With -store nobody could list tasks, for nobody has a name here.
+		if list, err := s.client.ListTasks(t.Context(), &a2a.ListTasksRequest{}); err != nil || list.TotalSize != 2 {
+			t.Errorf("listed are %+v, %v", list, err)
+		}
+	})
 }
 
 func begin(t *testing.T, c *a2aclient.Client, text string, receiver *a2a.PushConfig) *a2a.Task {

@@ -2,12 +2,8 @@ package sqlstore_test
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -17,6 +13,7 @@ import (
 	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/executor/sqlstore"
 	"github.com/a2aexec/a2aexec/flow"
+	"github.com/a2aexec/a2aexec/internal/dbtest"
 )
 
 // benchStores runs a benchmark with each store; db is nil for the one in memory,
@@ -24,27 +21,11 @@ import (
 func benchStores(b *testing.B, f func(b *testing.B, db *sqlstore.DB)) {
 	b.Helper()
 	b.Run("store=memory", func(b *testing.B) { f(b, nil) })
-	b.Run("store=sqlite", func(b *testing.B) { f(b, benchDB(b, filepath.Join(b.TempDir(), "bench.db"))) })
+	b.Run("store=sqlite", func(b *testing.B) { f(b, open(b, dbtest.SQLite(b))) })
 	b.Run("store=sqlite-normal", func(b *testing.B) {
-		f(b, benchDB(b, "file:"+filepath.Join(b.TempDir(), "bench.db")+"?_pragma=synchronous(NORMAL)"))
+		f(b, open(b, "file:"+dbtest.SQLite(b)+"?_pragma=synchronous(NORMAL)"))
 	})
-	b.Run("store=postgres", func(b *testing.B) {
-		dsn := os.Getenv("A2AEXEC_POSTGRES")
-		if dsn == "" {
-			b.Skip("no PostgreSQL: run with .ci/postgres, or set A2AEXEC_POSTGRES to the URL of one")
-		}
-		f(b, benchDB(b, dsn, sqlstore.Prefix("s"+strings.ToLower(rand.Text()[:16])+"_")))
-	})
-}
-
-func benchDB(b *testing.B, dsn string, opts ...sqlstore.Option) *sqlstore.DB {
-	b.Helper()
-	db, err := sqlstore.Open(b.Context(), dsn, opts...)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() { _ = db.Close() })
-	return db
+	b.Run("store=postgres", func(b *testing.B) { f(b, open(b, dbtest.PostgreSQL(b))) })
 }
 
 // BenchmarkSend is a blocking message to an agent that answers at once.

@@ -2,16 +2,15 @@ package sqlstore
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+
+	"github.com/a2aexec/a2aexec/internal/dbtest"
 )
 
 // seed stores n small tasks of one user, quickly: one in each of the states
@@ -44,26 +43,17 @@ func (d *DB) seed(ctx context.Context, n int, contexts int) error {
 
 func benchDBs(b *testing.B, f func(b *testing.B, db *DB)) {
 	b.Helper()
-	b.Run("db=sqlite", func(b *testing.B) {
-		db, err := Open(b.Context(), filepath.Join(b.TempDir(), "bench.db"))
+	run := func(b *testing.B, dsn string) {
+		b.Helper()
+		db, err := Open(b.Context(), dsn)
 		if err != nil {
 			b.Fatal(err)
 		}
 		defer func() { _ = db.Close() }()
 		f(b, db)
-	})
-	b.Run("db=postgres", func(b *testing.B) {
-		dsn := os.Getenv("A2AEXEC_POSTGRES")
-		if dsn == "" {
-			b.Skip("no PostgreSQL: run with .ci/postgres, or set A2AEXEC_POSTGRES to the URL of one")
-		}
-		db, err := Open(b.Context(), dsn, Prefix("b"+strings.ToLower(rand.Text()[:16])+"_"))
-		if err != nil {
-			b.Fatal(err)
-		}
-		defer func() { _ = db.Close() }()
-		f(b, db)
-	})
+	}
+	b.Run("db=sqlite", func(b *testing.B) { run(b, dbtest.SQLite(b)) })
+	b.Run("db=postgres", func(b *testing.B) { run(b, dbtest.PostgreSQL(b)) })
 }
 
 // BenchmarkList lists a page by each filter.

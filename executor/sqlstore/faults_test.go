@@ -26,6 +26,7 @@ import (
 	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/executor/sqlstore"
 	"github.com/a2aexec/a2aexec/flow"
+	"github.com/a2aexec/a2aexec/internal/dbtest"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -116,7 +117,7 @@ func (p *process) untilRests(t *testing.T, id a2a.TaskID) *a2a.Task {
 
 func TestLockedFile(t *testing.T) {
 	t.Parallel()
-	file := sqliteDSN(t)
+	file := dbtest.SQLite(t)
 	p := start(t, "file:"+file+"?_pragma=busy_timeout(50)", bulky)
 	other, err := sql.Open("sqlite", "file:"+file+"?_txlock=exclusive&_pragma=busy_timeout(5000)")
 	if err != nil {
@@ -148,7 +149,7 @@ func TestLockedFile(t *testing.T) {
 // What is damaged is an error, never a task or a run that is not there.
 func TestCorruptFile(t *testing.T) {
 	t.Parallel()
-	file := sqliteDSN(t)
+	file := dbtest.SQLite(t)
 	db := open(t, file)
 	ctx := asMe(t.Context())
 	for i := range 50 {
@@ -194,7 +195,7 @@ func TestCorruptFile(t *testing.T) {
 // A row that somebody else wrote is an error too.
 func TestCorruptRow(t *testing.T) {
 	t.Parallel()
-	file := sqliteDSN(t)
+	file := dbtest.SQLite(t)
 	db := open(t, file)
 	ctx := asMe(t.Context())
 	if _, err := db.Tasks().Create(ctx, &a2a.Task{ID: "t"}); err != nil {
@@ -357,7 +358,7 @@ func (w *wire) set(cut bool) {
 // flow goes on where it was.
 func TestDatabaseGoneAndBack(t *testing.T) {
 	t.Parallel()
-	w, dsn := wired(t, postgresDSN(t))
+	w, dsn := wired(t, dbtest.PostgreSQL(t))
 	l := newLoan()
 	p := start(t, dsn, l.agent)
 	events, stop := p.stream(t, said("begin"))
@@ -390,7 +391,7 @@ func TestDatabaseGoneAndBack(t *testing.T) {
 // had failed for good.
 func TestDatabaseGoneForHalfALease(t *testing.T) {
 	t.Parallel()
-	w, dsn := wired(t, postgresDSN(t))
+	w, dsn := wired(t, dbtest.PostgreSQL(t))
 	l, stopped := newLoan(), make(chan bool, 1)
 	p := start(t, dsn, l.agent, executor.Logger(slog.New(telling{slog.DiscardHandler, "the run's lease is lost, it is stopped", stopped})))
 	events, stop := p.stream(t, said("begin"))
@@ -434,7 +435,7 @@ func (h telling) Handle(_ context.Context, r slog.Record) error {
 // with it, and the code of a run went on although another process had its task.
 func TestProcessThatIsCutOffStopsItsRuns(t *testing.T) {
 	t.Parallel()
-	w, cut := wired(t, postgresDSN(t))
+	w, cut := wired(t, dbtest.PostgreSQL(t))
 	stopped := make(chan error, 10)
 	a := start(t, cut, hanging(stopped), executor.RecoverEvery(0)) // a lease of 3 s
 	events, stop := a.stream(t, said("hang"))
@@ -459,7 +460,7 @@ func TestProcessThatIsCutOffStopsItsRuns(t *testing.T) {
 // The database is gone for a moment while a run works: the run does not notice.
 func TestDatabaseGoneForAMoment(t *testing.T) {
 	t.Parallel()
-	w, dsn := wired(t, postgresDSN(t))
+	w, dsn := wired(t, dbtest.PostgreSQL(t))
 	l := newLoan()
 	p := start(t, dsn, l.agent)
 	events, stop := p.stream(t, said("begin"))
@@ -481,7 +482,7 @@ func TestDatabaseGoneForAMoment(t *testing.T) {
 // nothing is done twice, and nothing is told to have failed.
 func TestLostAnswers(t *testing.T) {
 	t.Parallel()
-	w, dsn := wired(t, postgresDSN(t))
+	w, dsn := wired(t, dbtest.PostgreSQL(t))
 	// One round trip for each statement, on one connection.
 	db := open(t, dsn+"&default_query_exec_mode=exec", sqlstore.Conns(1))
 	ctx, tasks, flows := asMe(t.Context()), db.Tasks(), db.Flows()

@@ -17,6 +17,7 @@ import (
 	"github.com/a2aexec/a2aexec/executor/sqlstore"
 	"github.com/a2aexec/a2aexec/flow"
 	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/internal/dbtest"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -95,35 +96,32 @@ func (c *clerk) front(t *testing.T) func(*sqlstore.DB) *agent.Agent {
 // with that the flow that another process had taken over.
 func TestALostRunLeavesItsRemoteTaskToTheNext(t *testing.T) {
 	t.Parallel()
-	for _, kind := range databases {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, c := kind.empty(t), newClerk(t)
-			a := start(t, dsn, c.front(t), executor.RecoverEvery(0))
-			parked, err := a.send(t, said("begin"))
-			if err != nil || parked.Status.State != a2a.TaskStateInputRequired {
-				t.Fatal(parked, err)
-			}
-			events, stop := a.stream(t, answer(parked, "Ann"))
-			defer stop()
-			next(t, events)
-			<-c.began
-			declareDead(t, dsn)
-			b := start(t, dsn, c.front(t))
-			if err := a.Shutdown(t.Context()); err != nil { // when its code has returned
-				t.Error(err)
-			}
-			select {
-			case cause := <-c.stopped:
-				t.Errorf("the remote task was stopped: %v", cause)
-			default:
-			}
-			close(c.gate)
-			if end := b.untilRests(t, parked.ID); end.Status.State != a2a.TaskStateCompleted {
-				t.Errorf("the task is %s: %s", end.Status.State, textOf(end.Status.Message))
-			}
-		})
-	}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		c := newClerk(t)
+		a := start(t, dsn, c.front(t), executor.RecoverEvery(0))
+		parked, err := a.send(t, said("begin"))
+		if err != nil || parked.Status.State != a2a.TaskStateInputRequired {
+			t.Fatal(parked, err)
+		}
+		events, stop := a.stream(t, answer(parked, "Ann"))
+		defer stop()
+		next(t, events)
+		<-c.began
+		declareDead(t, dsn)
+		b := start(t, dsn, c.front(t))
+		if err := a.Shutdown(t.Context()); err != nil { // when its code has returned
+			t.Error(err)
+		}
+		select {
+		case cause := <-c.stopped:
+			t.Errorf("the remote task was stopped: %v", cause)
+		default:
+		}
+		close(c.gate)
+		if end := b.untilRests(t, parked.ID); end.Status.State != a2a.TaskStateCompleted {
+			t.Errorf("the task is %s: %s", end.Status.State, textOf(end.Status.Message))
+		}
+	})
 }
 
 // A run that a remote agent had asked, and that was lost before it parked, left the
@@ -178,24 +176,21 @@ func (s uncancelable) Update(ctx context.Context, req *taskstore.UpdateRequest) 
 // came from, and deleted what the flow had done, though the task stayed parked.
 func TestACancelThatIsNotStoredReleasesNothing(t *testing.T) {
 	t.Parallel()
-	for _, kind := range databases {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, c := kind.empty(t), newClerk(t)
-			close(c.gate)
-			a := start(t, dsn, c.front(t))
-			parked, err := a.send(t, said("begin"))
-			if err != nil || parked.Status.State != a2a.TaskStateInputRequired {
-				t.Fatal(parked, err)
-			}
-			b := start(t, dsn, c.front(t), executor.TaskStore(uncancelable{open(t, dsn).Tasks()}))
-			if _, err := b.CancelTask(asMe(t.Context()), &a2a.CancelTaskRequest{ID: parked.ID}); err == nil {
-				t.Fatal("a cancel that is not stored was confirmed")
-			}
-			end, err := a.send(t, answer(parked, "Ann"))
-			if err != nil || end.Status.State != a2a.TaskStateCompleted {
-				t.Errorf("the answer got %v, %v", end, err)
-			}
-		})
-	}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		c := newClerk(t)
+		close(c.gate)
+		a := start(t, dsn, c.front(t))
+		parked, err := a.send(t, said("begin"))
+		if err != nil || parked.Status.State != a2a.TaskStateInputRequired {
+			t.Fatal(parked, err)
+		}
+		b := start(t, dsn, c.front(t), executor.TaskStore(uncancelable{open(t, dsn).Tasks()}))
+		if _, err := b.CancelTask(asMe(t.Context()), &a2a.CancelTaskRequest{ID: parked.ID}); err == nil {
+			t.Fatal("a cancel that is not stored was confirmed")
+		}
+		end, err := a.send(t, answer(parked, "Ann"))
+		if err != nil || end.Status.State != a2a.TaskStateCompleted {
+			t.Errorf("the answer got %v, %v", end, err)
+		}
+	})
 }

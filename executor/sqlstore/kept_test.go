@@ -13,6 +13,7 @@ import (
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/executor/sqlstore"
+	"github.com/a2aexec/a2aexec/internal/dbtest"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -75,54 +76,51 @@ func aRequest(user map[string]any) (call func(context.Context) context.Context, 
 // output modes, language and attributes of the user.
 func TestARecoveredRunSeesItsRequest(t *testing.T) {
 	t.Parallel()
-	for _, kind := range databases {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, saw := kind.empty(t), make(chan view, 1)
-			a := start(t, dsn, viewing(saw), executor.RecoverEvery(0))
-			call, req := aRequest(map[string]any{
-				"scopes": []string{"read", "write"}, "level": 3, "claims": map[string]any{"sub": "me", "aud": []any{"x"}},
-				"token": "verysecretverysecret", "raw": "Bearer verysecretverysecret", "handle": make(chan int),
-				"long": strings.Repeat("x", 70_000),
-			})
-			var id a2a.TaskID
-			go func() {
-				for _, err := range a.SendStreamingMessage(call(t.Context()), req) {
-					if err != nil {
-						return // the run is another process's
-					}
-				}
-			}()
-			first := <-saw
-			kept := column(t, dsn, "SELECT request FROM a2a_tasks")
-			if !strings.Contains(kept, "north") || strings.Contains(kept, "secret") || strings.Contains(kept, "hunter2") {
-				t.Errorf("kept is %s", kept)
-			}
-			declareDead(t, dsn)
-			b := start(t, dsn, viewing(saw))
-			again := <-saw
-
-			want := first // but for what is a secret, or not data
-			delete(want.Metadata, "api_key")
-			want.Metadata["nested"] = map[string]any{"kept": "yes"}
-			want.User.Attributes = map[string]any{
-				"scopes": []string{"read", "write"}, "level": 3, "claims": map[string]any{"sub": "me", "aud": []any{"x"}},
-			}
-			if diff := cmp.Diff(want, again); diff != "" {
-				t.Errorf("the request of the recovered run (-want +got): %s", diff)
-			}
-			if want.Language == "" || want.Tenant == "" || !want.Streaming || len(want.Modes) != 2 || want.Metadata["of"] == nil {
-				t.Errorf("the first run saw %+v", want)
-			}
-			o := <-b.outcomes
-			id = a2a.TaskID(o.TaskID)
-			if o.State != executor.Completed {
-				t.Errorf("the run came to %+v", o)
-			}
-			b.until(t, id, a2a.TaskStateCompleted)
-			if got := column(t, dsn, "SELECT count(*) FROM a2a_tasks WHERE request <> ''"); got != "0" {
-				t.Errorf("%s requests are kept after the end", got)
-			}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		saw := make(chan view, 1)
+		a := start(t, dsn, viewing(saw), executor.RecoverEvery(0))
+		call, req := aRequest(map[string]any{
+			"scopes": []string{"read", "write"}, "level": 3, "claims": map[string]any{"sub": "me", "aud": []any{"x"}},
+			"token": "verysecretverysecret", "raw": "Bearer verysecretverysecret", "handle": make(chan int),
+			"long": strings.Repeat("x", 70_000),
 		})
-	}
+		var id a2a.TaskID
+		go func() {
+			for _, err := range a.SendStreamingMessage(call(t.Context()), req) {
+				if err != nil {
+					return // the run is another process's
+				}
+			}
+		}()
+		first := <-saw
+		kept := column(t, dsn, "SELECT request FROM a2a_tasks")
+		if !strings.Contains(kept, "north") || strings.Contains(kept, "secret") || strings.Contains(kept, "hunter2") {
+			t.Errorf("kept is %s", kept)
+		}
+		declareDead(t, dsn)
+		b := start(t, dsn, viewing(saw))
+		again := <-saw
+
+		want := first // but for what is a secret, or not data
+		delete(want.Metadata, "api_key")
+		want.Metadata["nested"] = map[string]any{"kept": "yes"}
+		want.User.Attributes = map[string]any{
+			"scopes": []string{"read", "write"}, "level": 3, "claims": map[string]any{"sub": "me", "aud": []any{"x"}},
+		}
+		if diff := cmp.Diff(want, again); diff != "" {
+			t.Errorf("the request of the recovered run (-want +got): %s", diff)
+		}
+		if want.Language == "" || want.Tenant == "" || !want.Streaming || len(want.Modes) != 2 || want.Metadata["of"] == nil {
+			t.Errorf("the first run saw %+v", want)
+		}
+		o := <-b.outcomes
+		id = a2a.TaskID(o.TaskID)
+		if o.State != executor.Completed {
+			t.Errorf("the run came to %+v", o)
+		}
+		b.until(t, id, a2a.TaskStateCompleted)
+		if got := column(t, dsn, "SELECT count(*) FROM a2a_tasks WHERE request <> ''"); got != "0" {
+			t.Errorf("%s requests are kept after the end", got)
+		}
+	})
 }

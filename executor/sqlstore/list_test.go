@@ -9,6 +9,8 @@ import (
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+
+	"github.com/a2aexec/a2aexec/internal/dbtest"
 )
 
 // plan tells how a database answers a statement, tables of any size taken for
@@ -61,76 +63,68 @@ func ranked(t *testing.T, d *DB, index, statement string, args ...any) {
 // sorted.
 func TestListsAreByIndex(t *testing.T) {
 	t.Parallel()
-	for _, kind := range kinds {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, opts := kind.empty(t)
-			db, _ := openAt(t, dsn, opts...)
-			at := time.Now()
-			for _, c := range []struct {
-				index string
-				req   a2a.ListTasksRequest
-			}{
-				{"tasks_list", a2a.ListTasksRequest{}},
-				{"tasks_list", a2a.ListTasksRequest{StatusTimestampAfter: &at}},
-				{"tasks_context", a2a.ListTasksRequest{ContextID: "c"}},
-				{"tasks_context", a2a.ListTasksRequest{ContextID: "c", StatusTimestampAfter: &at}},
-				{"tasks_state", a2a.ListTasksRequest{Status: a2a.TaskStateFailed}},
-				{"tasks_state", a2a.ListTasksRequest{Status: a2a.TaskStateFailed, StatusTimestampAfter: &at}},
-				{"tasks_context", a2a.ListTasksRequest{ContextID: "c", Status: a2a.TaskStateFailed, StatusTimestampAfter: &at}},
-			} {
-				f := filterOf("me", &c.req)
-				f.where(afterCursor, int64(1), "id")
-				if db.dialect.numbered {
-					c.index = "tasks_" // which one, it knows by what is in the tables
-				}
-				ranked(t, db, c.index, pageOf(f), append(f.args, 50)...)
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		db, _ := openAt(t, dsn)
+		at := time.Now()
+		for _, c := range []struct {
+			index string
+			req   a2a.ListTasksRequest
+		}{
+			{"tasks_list", a2a.ListTasksRequest{}},
+			{"tasks_list", a2a.ListTasksRequest{StatusTimestampAfter: &at}},
+			{"tasks_context", a2a.ListTasksRequest{ContextID: "c"}},
+			{"tasks_context", a2a.ListTasksRequest{ContextID: "c", StatusTimestampAfter: &at}},
+			{"tasks_state", a2a.ListTasksRequest{Status: a2a.TaskStateFailed}},
+			{"tasks_state", a2a.ListTasksRequest{Status: a2a.TaskStateFailed, StatusTimestampAfter: &at}},
+			{"tasks_context", a2a.ListTasksRequest{ContextID: "c", Status: a2a.TaskStateFailed, StatusTimestampAfter: &at}},
+		} {
+			f := filterOf("me", &c.req)
+			f.where(afterCursor, int64(1), "id")
+			if db.dialect.numbered {
+				c.index = "tasks_" // which one, it knows by what is in the tables
 			}
-		})
-	}
+			ranked(t, db, c.index, pageOf(f), append(f.args, 50)...)
+		}
+	})
 }
 
 // A list was in the order of the last writes (A2A 1.0.1 section 3.1.4 has that of
 // the statuses), in a database of that time too.
 func TestMigrationOrdersListsByStatus(t *testing.T) {
 	t.Parallel()
-	for _, kind := range kinds {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, opts := kind.empty(t)
-			c := mustConfig(t, opts...)
-			old, err := open(t.Context(), dsn, c, migrations[:2])
-			if err != nil {
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		c := mustConfig(t)
+		old, err := open(t.Context(), dsn, c, migrations[:2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		base := time.Now()
+		for i, id := range []string{"middle", "last", "first"} {
+			at := base.Add([]time.Duration{0, -time.Hour, time.Hour}[i]) // written in another order
+			task := &a2a.Task{ID: a2a.TaskID(id), Status: a2a.TaskStatus{State: a2a.TaskStateCompleted, Timestamp: &at}}
+			if _, err := old.Tasks().Create(owned(t.Context()), task); err != nil {
 				t.Fatal(err)
 			}
-			base := time.Now()
-			for i, id := range []string{"middle", "last", "first"} {
-				at := base.Add([]time.Duration{0, -time.Hour, time.Hour}[i]) // written in another order
-				task := &a2a.Task{ID: a2a.TaskID(id), Status: a2a.TaskStatus{State: a2a.TaskStateCompleted, Timestamp: &at}}
-				if _, err := old.Tasks().Create(owned(t.Context()), task); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := old.Close(); err != nil {
-				t.Fatal(err)
-			}
-			db, err := open(t.Context(), dsn, c, migrations)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = db.Close() }()
-			checkList(t, db, "first", "middle", "last")
-			st, err := db.Tasks().Get(owned(t.Context()), "last")
-			if err != nil {
-				t.Fatal(err)
-			}
-			st.Task.Artifacts = []*a2a.Artifact{{ID: "a"}} // a chunk, and no other status
-			if _, err := db.Tasks().Update(owned(t.Context()), &taskstore.UpdateRequest{Task: st.Task, Event: st.Task}); err != nil {
-				t.Fatal(err)
-			}
-			checkList(t, db, "first", "middle", "last")
-		})
-	}
+		}
+		if err := old.Close(); err != nil {
+			t.Fatal(err)
+		}
+		db, err := open(t.Context(), dsn, c, migrations)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		checkList(t, db, "first", "middle", "last")
+		st, err := db.Tasks().Get(owned(t.Context()), "last")
+		if err != nil {
+			t.Fatal(err)
+		}
+		st.Task.Artifacts = []*a2a.Artifact{{ID: "a"}} // a chunk, and no other status
+		if _, err := db.Tasks().Update(owned(t.Context()), &taskstore.UpdateRequest{Task: st.Task, Event: st.Task}); err != nil {
+			t.Fatal(err)
+		}
+		checkList(t, db, "first", "middle", "last")
+	})
 }
 
 func checkList(t *testing.T, db *DB, want ...a2a.TaskID) {

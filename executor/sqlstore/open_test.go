@@ -2,7 +2,6 @@ package sqlstore
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -14,28 +13,9 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-)
 
-// kinds are the two kinds of databases. An empty one of PostgreSQL's is the
-// test server's, with a prefix of its own.
-var kinds = []struct {
-	name  string
-	empty func(*testing.T) (dsn string, opts []Option)
-}{
-	{"SQLite", func(t *testing.T) (string, []Option) { //nolint:thelper // a table
-		return filepath.Join(t.TempDir(), "test.db"), nil
-	}},
-	{"PostgreSQL", func(t *testing.T) (string, []Option) { //nolint:thelper // a table
-		dsn := os.Getenv("A2AEXEC_POSTGRES")
-		if dsn == "" {
-			if os.Getenv("A2AEXEC_POSTGRES_REQUIRED") != "" {
-				t.Fatal("A2AEXEC_POSTGRES is not set")
-			}
-			t.Skip("no PostgreSQL: run with .ci/postgres, or set A2AEXEC_POSTGRES to the URL of one")
-		}
-		return dsn, []Option{Prefix("t" + strings.ToLower(rand.Text()[:16]) + "_")}
-	}},
-}
+	"github.com/a2aexec/a2aexec/internal/dbtest"
+)
 
 func mustConfig(t *testing.T, opts ...Option) config {
 	t.Helper()
@@ -48,96 +28,85 @@ func mustConfig(t *testing.T, opts ...Option) config {
 
 func TestProcessesThatStartAtOnceMigrateOnce(t *testing.T) {
 	t.Parallel()
-	for _, kind := range kinds {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, opts := kind.empty(t)
-			var wg sync.WaitGroup
-			for range 8 {
-				wg.Go(func() {
-					db, err := Open(t.Context(), dsn, opts...)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					if err := db.Close(); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			wg.Wait()
-		})
-	}
-}
-
-func TestMigrationsGoForward(t *testing.T) {
-	t.Parallel()
-	for _, kind := range kinds {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, opts := kind.empty(t)
-			c := mustConfig(t, opts...)
-			steps := append(slices.Clip(migrations), []string{`ALTER TABLE {p}tasks ADD COLUMN note {text}`})
-			for i, s := range [][][]string{migrations, steps, steps} {
-				db, err := open(t.Context(), dsn, c, s)
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				db, err := Open(t.Context(), dsn)
 				if err != nil {
-					t.Fatalf("opening number %d: %v", i, err)
-				}
-				if i > 0 {
-					if _, err := db.do(t.Context(), `UPDATE {p}tasks SET note = 'x'`); err != nil {
-						t.Errorf("opening number %d: %v", i, err)
-					}
+					t.Error(err)
+					return
 				}
 				if err := db.Close(); err != nil {
 					t.Error(err)
 				}
+			})
+		}
+		wg.Wait()
+	})
+}
+
+func TestMigrationsGoForward(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		c := mustConfig(t)
+		steps := append(slices.Clip(migrations), []string{`ALTER TABLE {p}tasks ADD COLUMN note {text}`})
+		for i, s := range [][][]string{migrations, steps, steps} {
+			db, err := open(t.Context(), dsn, c, s)
+			if err != nil {
+				t.Fatalf("opening number %d: %v", i, err)
 			}
-			if _, err := open(t.Context(), dsn, c, migrations); !errors.Is(err, ErrNewerSchema) {
-				t.Errorf("an older program got %v, want ErrNewerSchema", err)
+			if i > 0 {
+				if _, err := db.do(t.Context(), `UPDATE {p}tasks SET note = 'x'`); err != nil {
+					t.Errorf("opening number %d: %v", i, err)
+				}
 			}
-		})
-	}
+			if err := db.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := open(t.Context(), dsn, c, migrations); !errors.Is(err, ErrNewerSchema) {
+			t.Errorf("an older program got %v, want ErrNewerSchema", err)
+		}
+	})
 }
 
 func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 	t.Parallel()
-	for _, kind := range kinds {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, opts := kind.empty(t)
-			c := mustConfig(t, opts...)
-			bad := append(slices.Clip(migrations), []string{`ALTER TABLE {p}tasks ADD COLUMN note {text}`, `nonsense`})
-			if _, err := open(t.Context(), dsn, c, bad); err == nil {
-				t.Fatal("no error")
-			}
-			db, err := open(t.Context(), dsn, c, migrations)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = db.Close() }()
-			if _, err := db.do(t.Context(), `UPDATE {p}tasks SET note = 'x'`); err == nil {
-				t.Error("half of the migration is there")
-			}
-		})
-	}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		c := mustConfig(t)
+		bad := append(slices.Clip(migrations), []string{`ALTER TABLE {p}tasks ADD COLUMN note {text}`, `nonsense`})
+		if _, err := open(t.Context(), dsn, c, bad); err == nil {
+			t.Fatal("no error")
+		}
+		db, err := open(t.Context(), dsn, c, migrations)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		if _, err := db.do(t.Context(), `UPDATE {p}tasks SET note = 'x'`); err == nil {
+			t.Error("half of the migration is there")
+		}
+	})
 }
 
 func TestPrefixesAreApart(t *testing.T) {
 	t.Parallel()
-	dsn := filepath.Join(t.TempDir(), "test.db")
-	ctx := owned(t.Context())
-	one, err1 := Open(t.Context(), dsn, Prefix("one_"))
-	two, err2 := Open(t.Context(), dsn, Prefix("two_"))
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _, _ = one.Close(), two.Close() }()
-	if _, err := one.Tasks().Create(ctx, &a2a.Task{ID: "t"}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := two.Tasks().Get(ctx, "t"); !errors.Is(err, a2a.ErrTaskNotFound) {
-		t.Errorf("got %v, want ErrTaskNotFound", err)
-	}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		ctx := owned(t.Context())
+		one, err1 := Open(t.Context(), dsn, Prefix("one_"))
+		two, err2 := Open(t.Context(), dsn, Prefix("two_"))
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _, _ = one.Close(), two.Close() }()
+		if _, err := one.Tasks().Create(ctx, &a2a.Task{ID: "t"}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := two.Tasks().Get(ctx, "t"); !errors.Is(err, a2a.ErrTaskNotFound) {
+			t.Errorf("got %v, want ErrTaskNotFound", err)
+		}
+	})
 }
 
 func TestBadOptionsAreToldAtOnce(t *testing.T) {
@@ -207,36 +176,32 @@ func owned(ctx context.Context) context.Context { return call(ctx, "me") }
 // last updated.
 func TestMigrationKeepsWhenTasksWereParked(t *testing.T) {
 	t.Parallel()
-	for _, kind := range kinds {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, opts := kind.empty(t)
-			c := mustConfig(t, opts...)
-			old, err := open(t.Context(), dsn, c, migrations[:1])
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		c := mustConfig(t)
+		old, err := open(t.Context(), dsn, c, migrations[:1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for state, age := range map[a2a.TaskState]time.Duration{
+			a2a.TaskStateInputRequired: 2 * time.Hour, a2a.TaskStateAuthRequired: time.Minute, a2a.TaskStateCompleted: 2 * time.Hour,
+		} {
+			_, err := old.do(t.Context(), `INSERT INTO {p}tasks (id, owner, context_id, state, status_at, updated_at, version, worker, body)
+				VALUES (?, 'me', 'c', ?, 0, ?, 1, '', '{}')`, string(state), string(state), time.Now().Add(-age).UnixNano())
 			if err != nil {
 				t.Fatal(err)
 			}
-			for state, age := range map[a2a.TaskState]time.Duration{
-				a2a.TaskStateInputRequired: 2 * time.Hour, a2a.TaskStateAuthRequired: time.Minute, a2a.TaskStateCompleted: 2 * time.Hour,
-			} {
-				_, err := old.do(t.Context(), `INSERT INTO {p}tasks (id, owner, context_id, state, status_at, updated_at, version, worker, body)
-					VALUES (?, 'me', 'c', ?, 0, ?, 1, '', '{}')`, string(state), string(state), time.Now().Add(-age).UnixNano())
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			if err := old.Close(); err != nil {
-				t.Fatal(err)
-			}
-			db, err := open(t.Context(), dsn, c, migrations)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() { _ = db.Close() }()
-			found, err := db.Tasks().Overdue(t.Context(), time.Hour, 10)
-			if err != nil || len(found) != 1 || found[0].Task != a2a.TaskID(a2a.TaskStateInputRequired) {
-				t.Errorf("got the overdue tasks %v, %v", found, err)
-			}
-		})
-	}
+		}
+		if err := old.Close(); err != nil {
+			t.Fatal(err)
+		}
+		db, err := open(t.Context(), dsn, c, migrations)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = db.Close() }()
+		found, err := db.Tasks().Overdue(t.Context(), time.Hour, 10)
+		if err != nil || len(found) != 1 || found[0].Task != a2a.TaskID(a2a.TaskStateInputRequired) {
+			t.Errorf("got the overdue tasks %v, %v", found, err)
+		}
+	})
 }

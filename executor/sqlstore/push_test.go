@@ -13,37 +13,34 @@ import (
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/internal/dbtest"
 )
 
 // TestReceiverOf03OutlivesTheProcess: what a client of A2A 0.3 registered gets
 // tasks of 0.3 also from a process that knows of it from the database only.
 func TestReceiverOf03OutlivesTheProcess(t *testing.T) {
 	t.Parallel()
-	for _, kind := range databases {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn := kind.empty(t)
-			got := make(chan map[string]any, 100)
-			hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-				var body map[string]any
-				if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-					t.Errorf("body: %v", err)
-				}
-				got <- body
-			}))
-			t.Cleanup(hook.Close)
-			task := send03(t, dsn, fmt.Sprintf(`{"message":{"kind":"message","messageId":"1","role":"user","parts":[{"kind":"text","text":"x"}]},
-				"configuration":{"pushNotificationConfig":{"url":%q}}}`, hook.URL))
-			send03(t, dsn, fmt.Sprintf(`{"message":{"kind":"message","messageId":"2","taskId":%q,"role":"user","parts":[{"kind":"text","text":"y"}]}}`, task))
-			for _, want := range []string{"working", "input-required", "working", "completed"} {
-				body := <-got
-				status, _ := body["status"].(map[string]any)
-				if body["kind"] != "task" || body["id"] != task || status["state"] != want {
-					t.Errorf("got %v, want a task of 0.3 that is %s", body, want)
-				}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		got := make(chan map[string]any, 100)
+		hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			var body map[string]any
+			if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
+				t.Errorf("body: %v", err)
 			}
-		})
-	}
+			got <- body
+		}))
+		t.Cleanup(hook.Close)
+		task := send03(t, dsn, fmt.Sprintf(`{"message":{"kind":"message","messageId":"1","role":"user","parts":[{"kind":"text","text":"x"}]},
+			"configuration":{"pushNotificationConfig":{"url":%q}}}`, hook.URL))
+		send03(t, dsn, fmt.Sprintf(`{"message":{"kind":"message","messageId":"2","taskId":%q,"role":"user","parts":[{"kind":"text","text":"y"}]}}`, task))
+		for _, want := range []string{"working", "input-required", "working", "completed"} {
+			body := <-got
+			status, _ := body["status"].(map[string]any)
+			if body["kind"] != "task" || body["id"] != task || status["state"] != want {
+				t.Errorf("got %v, want a task of 0.3 that is %s", body, want)
+			}
+		}
+	})
 }
 
 // send03 sends a message of A2A 0.3 to a process of its own, and gives the task's id.

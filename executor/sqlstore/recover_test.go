@@ -21,6 +21,7 @@ import (
 	"github.com/a2aexec/a2aexec/executor/sqlstore"
 	"github.com/a2aexec/a2aexec/flow"
 	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/internal/dbtest"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -178,51 +179,47 @@ func hanging(stopped chan<- error) func(*sqlstore.DB) *agent.Agent {
 // its artifacts, and the dead one, which lives after all, ends nothing.
 func TestRunOfADeadProcessFails(t *testing.T) {
 	t.Parallel()
-	for _, kind := range databases {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn := kind.empty(t)
-			stopped := make(chan error, 2)
-			a := start(t, dsn, hanging(stopped), executor.RecoverEvery(0))
-			events, stop := a.stream(t, said("hang"))
-			defer stop()
-			id := next(t, events).TaskInfo().TaskID
-			next(t, events) // the chunk
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		stopped := make(chan error, 2)
+		a := start(t, dsn, hanging(stopped), executor.RecoverEvery(0))
+		events, stop := a.stream(t, said("hang"))
+		defer stop()
+		id := next(t, events).TaskInfo().TaskID
+		next(t, events) // the chunk
 
-			declareDead(t, dsn)
-			b := start(t, dsn, hanging(stopped))
-			task := b.until(t, id, a2a.TaskStateFailed)
+		declareDead(t, dsn)
+		b := start(t, dsn, hanging(stopped))
+		task := b.until(t, id, a2a.TaskStateFailed)
 
-			data, ok := errcode.FromTask(task)
-			if !ok || data.Code() != errcode.UpstreamUnavailable || data.Reason() != "process_restarted" || !data.Retriable() {
-				t.Errorf("got the failure %+v", data)
-			}
-			if len(task.Artifacts) != 1 || task.Artifacts[0].Parts[0].Text() != "half of it" {
-				t.Errorf("got the artifacts %v", task.Artifacts)
-			}
-			if len(task.History) != 1 || textOf(task.History[0]) != "hang" {
-				t.Errorf("got the history %v", task.History)
-			}
-			if o := <-b.outcomes; o.State != executor.Failed || o.TaskID != string(id) {
-				t.Errorf("the hook was told of %+v", o)
-			}
-			if cause := <-stopped; cause == nil { // by the heartbeat
-				t.Error("the code was stopped without a cause")
-			}
-			ev, err, ok := events()
-			if last, isTask := ev.(*a2a.Task); !ok || err != nil || !isTask || last.Status.State != a2a.TaskStateFailed {
-				t.Errorf("the client of the dead process got %v, %v", ev, err)
-			}
-			if again := b.task(t, id); again.Status.Message.ID != task.Status.Message.ID {
-				t.Error("the task ended again")
-			}
-			select {
-			case o := <-a.outcomes:
-				t.Errorf("the dead process told of %+v", o)
-			default:
-			}
-		})
-	}
+		data, ok := errcode.FromTask(task)
+		if !ok || data.Code() != errcode.UpstreamUnavailable || data.Reason() != "process_restarted" || !data.Retriable() {
+			t.Errorf("got the failure %+v", data)
+		}
+		if len(task.Artifacts) != 1 || task.Artifacts[0].Parts[0].Text() != "half of it" {
+			t.Errorf("got the artifacts %v", task.Artifacts)
+		}
+		if len(task.History) != 1 || textOf(task.History[0]) != "hang" {
+			t.Errorf("got the history %v", task.History)
+		}
+		if o := <-b.outcomes; o.State != executor.Failed || o.TaskID != string(id) {
+			t.Errorf("the hook was told of %+v", o)
+		}
+		if cause := <-stopped; cause == nil { // by the heartbeat
+			t.Error("the code was stopped without a cause")
+		}
+		ev, err, ok := events()
+		if last, isTask := ev.(*a2a.Task); !ok || err != nil || !isTask || last.Status.State != a2a.TaskStateFailed {
+			t.Errorf("the client of the dead process got %v, %v", ev, err)
+		}
+		if again := b.task(t, id); again.Status.Message.ID != task.Status.Message.ID {
+			t.Error("the task ended again")
+		}
+		select {
+		case o := <-a.outcomes:
+			t.Errorf("the dead process told of %+v", o)
+		default:
+		}
+	})
 }
 
 // loan makes an agent of a flow of three nodes. The second waits for the gate
@@ -304,11 +301,11 @@ func (l *loan) second(ctx context.Context, _ []string) (string, error) {
 
 func TestFlowOfADeadProcessGoesOn(t *testing.T) {
 	t.Parallel()
-	for _, kind := range databases {
-		for _, asks := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, asks: %t", kind.name, asks), func(t *testing.T) {
-				t.Parallel()
-				dsn, l := kind.empty(t), newLoan()
+	for _, asks := range []bool{false, true} {
+		t.Run(fmt.Sprintf("asks: %t", asks), func(t *testing.T) {
+			t.Parallel()
+			dbtest.Each(t, func(t *testing.T, dsn string) {
+				l := newLoan()
 				l.asks = asks
 				a := start(t, dsn, l.agent, executor.RecoverEvery(0))
 				events, stop := a.stream(t, said("begin"))
@@ -344,14 +341,14 @@ func TestFlowOfADeadProcessGoesOn(t *testing.T) {
 					t.Errorf("the run is not forgotten: %v", err)
 				}
 			})
-		}
+		})
 	}
 }
 
 // An answer that was stored, but that the flow had not taken in, is not lost.
 func TestAnswerOfADeadProcessIsTakenIn(t *testing.T) {
 	t.Parallel()
-	dsn, l := sqliteDSN(t), newLoan()
+	dsn, l := dbtest.SQLite(t), newLoan()
 	l.asks = true
 	close(l.gate)
 	a := start(t, dsn, l.agent, executor.RecoverEvery(0))
@@ -390,7 +387,7 @@ func store(t *testing.T, db *sqlstore.DB, task *a2a.Task) error {
 // A flow that had finished, but whose result was not told yet, does not run again.
 func TestFinishedFlowOfADeadProcessIsTold(t *testing.T) {
 	t.Parallel()
-	dsn, l := sqliteDSN(t), newLoan()
+	dsn, l := dbtest.SQLite(t), newLoan()
 	close(l.gate)
 	var kept flow.Checkpoint
 	a := start(t, dsn, l.agent, executor.RecoverEvery(0), executor.Middleware(func(run executor.RunFunc) executor.RunFunc {
@@ -426,98 +423,88 @@ func TestFinishedFlowOfADeadProcessIsTold(t *testing.T) {
 
 func TestParkedTaskGoesOnInAnotherProcess(t *testing.T) {
 	t.Parallel()
-	for _, kind := range databases {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, l := kind.empty(t), newLoan()
-			l.asks = true
-			close(l.gate)
-			a, b := start(t, dsn, l.agent), start(t, dsn, l.agent)
-			task, err := a.send(t, said("begin"))
-			if err != nil || task.Status.State != a2a.TaskStateInputRequired {
-				t.Fatalf("got %v, %v", task, err)
-			}
-			waiting, stop := iter.Pull2(a.SubscribeToTask(asMe(t.Context()), &a2a.SubscribeToTaskRequest{ID: task.ID}))
-			defer stop()
-			next(t, waiting)
-			done, err := b.send(t, answer(task, "Ada"))
-			if err != nil || done.Status.State != a2a.TaskStateCompleted {
-				t.Fatalf("got %v, %v", done, err)
-			}
-			if got := done.Artifacts[len(done.Artifacts)-1].Parts[0].Text(); got != "one, Ada, three" || l.runs() != "map[first:1 second:1 third:1]" {
-				t.Errorf("the flow came to %q; the nodes ran %s", got, l.runs())
-			}
-			if ev, ok := next(t, waiting).(*a2a.Task); !ok || ev.Status.State != a2a.TaskStateCompleted {
-				t.Errorf("who waits at the other process got %v", ev)
-			}
-		})
-	}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		l := newLoan()
+		l.asks = true
+		close(l.gate)
+		a, b := start(t, dsn, l.agent), start(t, dsn, l.agent)
+		task, err := a.send(t, said("begin"))
+		if err != nil || task.Status.State != a2a.TaskStateInputRequired {
+			t.Fatalf("got %v, %v", task, err)
+		}
+		waiting, stop := iter.Pull2(a.SubscribeToTask(asMe(t.Context()), &a2a.SubscribeToTaskRequest{ID: task.ID}))
+		defer stop()
+		next(t, waiting)
+		done, err := b.send(t, answer(task, "Ada"))
+		if err != nil || done.Status.State != a2a.TaskStateCompleted {
+			t.Fatalf("got %v, %v", done, err)
+		}
+		if got := done.Artifacts[len(done.Artifacts)-1].Parts[0].Text(); got != "one, Ada, three" || l.runs() != "map[first:1 second:1 third:1]" {
+			t.Errorf("the flow came to %q; the nodes ran %s", got, l.runs())
+		}
+		if ev, ok := next(t, waiting).(*a2a.Task); !ok || ev.Status.State != a2a.TaskStateCompleted {
+			t.Errorf("who waits at the other process got %v", ev)
+		}
+	})
 }
 
 // Of two answers at once, at two processes, one is taken.
 func TestOneOfTwoAnswersIsTaken(t *testing.T) {
 	t.Parallel()
-	for _, kind := range databases {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, l := kind.empty(t), newLoan()
-			l.asks = true
-			close(l.gate)
-			both := []*process{start(t, dsn, l.agent), start(t, dsn, l.agent)}
-			for range 5 {
-				task, err := both[0].send(t, said("begin"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				errs := make(chan error, 2)
-				for i, p := range both {
-					go func() {
-						_, err := p.send(t, answer(task, fmt.Sprint("by ", i)))
-						errs <- err
-					}()
-				}
-				one, two := <-errs, <-errs
-				if (one == nil) == (two == nil) {
-					t.Errorf("got %v and %v, want one answer taken", one, two)
-				}
-				if err := errors.Join(one, two); !errors.Is(err, a2a.ErrUnsupportedOperation) {
-					t.Errorf("the other got %v, want UnsupportedOperation", err)
-				}
-				done := both[0].until(t, task.ID, a2a.TaskStateCompleted)
-				if len(done.History) != 3 {
-					t.Errorf("got a history of %d messages, want 3", len(done.History))
-				}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		l := newLoan()
+		l.asks = true
+		close(l.gate)
+		both := []*process{start(t, dsn, l.agent), start(t, dsn, l.agent)}
+		for range 5 {
+			task, err := both[0].send(t, said("begin"))
+			if err != nil {
+				t.Fatal(err)
 			}
-		})
-	}
+			errs := make(chan error, 2)
+			for i, p := range both {
+				go func() {
+					_, err := p.send(t, answer(task, fmt.Sprint("by ", i)))
+					errs <- err
+				}()
+			}
+			one, two := <-errs, <-errs
+			if (one == nil) == (two == nil) {
+				t.Errorf("got %v and %v, want one answer taken", one, two)
+			}
+			if err := errors.Join(one, two); !errors.Is(err, a2a.ErrUnsupportedOperation) {
+				t.Errorf("the other got %v, want UnsupportedOperation", err)
+			}
+			done := both[0].until(t, task.ID, a2a.TaskStateCompleted)
+			if len(done.History) != 3 {
+				t.Errorf("got a history of %d messages, want 3", len(done.History))
+			}
+		}
+	})
 }
 
 // A client cancels at one process what another works on.
 func TestCancelElsewhere(t *testing.T) {
 	t.Parallel()
-	for _, kind := range databases {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn := kind.empty(t)
-			stopped := make(chan error, 1)
-			a, b := start(t, dsn, hanging(stopped)), start(t, dsn, hanging(stopped))
-			events, stop := a.stream(t, said("hang"))
-			defer stop()
-			id := next(t, events).TaskInfo().TaskID
-			next(t, events) // the chunk
-			if _, err := b.send(t, answer(&a2a.Task{ID: id}, "more")); !errors.Is(err, a2a.ErrUnsupportedOperation) {
-				t.Errorf("a message at the other process got %v, want UnsupportedOperation", err)
-			}
-			task, err := b.CancelTask(asMe(t.Context()), &a2a.CancelTaskRequest{ID: id})
-			if err != nil || task.Status.State != a2a.TaskStateCanceled {
-				t.Fatalf("got %v, %v", task, err)
-			}
-			if cause := <-stopped; cause == nil { // by the heartbeat
-				t.Error("the code was stopped without a cause")
-			}
-			if ev, ok := next(t, events).(*a2a.Task); !ok || ev.Status.State != a2a.TaskStateCanceled {
-				t.Errorf("the client of the other process got %v", ev)
-			}
-		})
-	}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		stopped := make(chan error, 1)
+		a, b := start(t, dsn, hanging(stopped)), start(t, dsn, hanging(stopped))
+		events, stop := a.stream(t, said("hang"))
+		defer stop()
+		id := next(t, events).TaskInfo().TaskID
+		next(t, events) // the chunk
+		if _, err := b.send(t, answer(&a2a.Task{ID: id}, "more")); !errors.Is(err, a2a.ErrUnsupportedOperation) {
+			t.Errorf("a message at the other process got %v, want UnsupportedOperation", err)
+		}
+		task, err := b.CancelTask(asMe(t.Context()), &a2a.CancelTaskRequest{ID: id})
+		if err != nil || task.Status.State != a2a.TaskStateCanceled {
+			t.Fatalf("got %v, %v", task, err)
+		}
+		if cause := <-stopped; cause == nil { // by the heartbeat
+			t.Error("the code was stopped without a cause")
+		}
+		if ev, ok := next(t, events).(*a2a.Task); !ok || ev.Status.State != a2a.TaskStateCanceled {
+			t.Errorf("the client of the other process got %v", ev)
+		}
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/executor/sqlstore"
+	"github.com/a2aexec/a2aexec/internal/dbtest"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -19,28 +20,25 @@ import (
 // tasks, began a run of its own, which ended the flow as failed.
 func TestMessageToATaskOfADeadProcess(t *testing.T) {
 	t.Parallel()
-	for _, kind := range databases {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, l := kind.empty(t), newLoan()
-			a := start(t, dsn, l.agent, executor.RecoverEvery(0))
-			impatient := start(t, dsn, l.agent, executor.RecoverEvery(0))
-			events, stop := a.stream(t, said("begin"))
-			defer stop()
-			id := next(t, events).TaskInfo().TaskID
-			<-l.began
-			declareDead(t, dsn)
-			if _, err := impatient.send(t, answer(&a2a.Task{ID: id}, "are you there?")); !errors.Is(err, a2a.ErrUnsupportedOperation) {
-				t.Errorf("got %v, want UnsupportedOperation", err)
-			}
-			b := start(t, dsn, l.agent)
-			<-l.began // by another
-			close(l.gate)
-			if task := b.until(t, id, a2a.TaskStateCompleted); len(task.History) != 1 {
-				t.Errorf("got a history of %d messages, want 1", len(task.History))
-			}
-		})
-	}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		l := newLoan()
+		a := start(t, dsn, l.agent, executor.RecoverEvery(0))
+		impatient := start(t, dsn, l.agent, executor.RecoverEvery(0))
+		events, stop := a.stream(t, said("begin"))
+		defer stop()
+		id := next(t, events).TaskInfo().TaskID
+		<-l.began
+		declareDead(t, dsn)
+		if _, err := impatient.send(t, answer(&a2a.Task{ID: id}, "are you there?")); !errors.Is(err, a2a.ErrUnsupportedOperation) {
+			t.Errorf("got %v, want UnsupportedOperation", err)
+		}
+		b := start(t, dsn, l.agent)
+		<-l.began // by another
+		close(l.gate)
+		if task := b.until(t, id, a2a.TaskStateCompleted); len(task.History) != 1 {
+			t.Errorf("got a history of %d messages, want 1", len(task.History))
+		}
+	})
 }
 
 // looking counts how often a process looks for orphans.
@@ -59,7 +57,7 @@ func (s looking) Orphans(ctx context.Context, most int) ([]executor.Orphan, erro
 // again without a pause.
 func TestMoreOrphansThanMayRun(t *testing.T) {
 	t.Parallel()
-	dsn := sqliteDSN(t)
+	dsn := dbtest.SQLite(t)
 	dead := open(t, dsn)
 	for range 150 {
 		task := &a2a.Task{ID: a2a.NewTaskID(), ContextID: "c", Status: a2a.TaskStatus{State: a2a.TaskStateWorking}}
@@ -103,11 +101,9 @@ func TestMoreOrphansThanMayRun(t *testing.T) {
 	default:
 	}
 	close(gate)
-	t0 := time.Now()
 	for range 140 {
 		<-began
 	}
-	t.Log(time.Since(t0))
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	if err := h.Shutdown(ctx); err != nil {
@@ -118,21 +114,18 @@ func TestMoreOrphansThanMayRun(t *testing.T) {
 // Anonymous callers were refused a list, though they could do all else.
 func TestAnonymousCallersListTheirTasks(t *testing.T) {
 	t.Parallel()
-	for _, kind := range databases {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			p := start(t, kind.empty(t), hanging(nil))
-			if _, err := p.send(t, said("mine")); err != nil {
-				t.Fatal(err)
-			}
-			res, err := p.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: said("anybody's")})
-			if err != nil {
-				t.Fatal(err)
-			}
-			list, err := p.ListTasks(t.Context(), &a2a.ListTasksRequest{})
-			if err != nil || list.TotalSize != 1 || list.Tasks[0].ID != res.TaskInfo().TaskID {
-				t.Errorf("got %+v, %v", list, err)
-			}
-		})
-	}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		p := start(t, dsn, hanging(nil))
+		if _, err := p.send(t, said("mine")); err != nil {
+			t.Fatal(err)
+		}
+		res, err := p.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: said("anybody's")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, err := p.ListTasks(t.Context(), &a2a.ListTasksRequest{})
+		if err != nil || list.TotalSize != 1 || list.Tasks[0].ID != res.TaskInfo().TaskID {
+			t.Errorf("got %+v, %v", list, err)
+		}
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/executor/sqlstore"
 	"github.com/a2aexec/a2aexec/flow"
+	"github.com/a2aexec/a2aexec/internal/dbtest"
 )
 
 // outages are ways in which a database is out of reach: begin opens one, and
@@ -24,7 +25,7 @@ var outages = []struct {
 }{
 	{"SQLite is locked", false, func(t *testing.T) (*sqlstore.DB, func(), func()) {
 		t.Helper()
-		file := sqliteDSN(t)
+		file := dbtest.SQLite(t)
 		db := open(t, "file:"+file+"?_pragma=busy_timeout(20)")
 		other, err := sql.Open("sqlite", "file:"+file+"?_txlock=immediate&_pragma=busy_timeout(5000)")
 		if err != nil {
@@ -44,7 +45,7 @@ var outages = []struct {
 	}},
 	{"PostgreSQL is gone", true, func(t *testing.T) (*sqlstore.DB, func(), func()) {
 		t.Helper()
-		w, dsn := wired(t, postgresDSN(t))
+		w, dsn := wired(t, dbtest.PostgreSQL(t))
 		return open(t, dsn, sqlstore.Lease(300*time.Millisecond)), func() { w.set(true) }, func() { w.set(false) }
 	}},
 }
@@ -118,7 +119,7 @@ func TestEveryStoreTellsOfAnOutage(t *testing.T) {
 // of the host's making. It is parked still, or canceled.
 func TestCancelDuringAnOutage(t *testing.T) {
 	t.Parallel()
-	file := sqliteDSN(t)
+	file := dbtest.SQLite(t)
 	l := newLoan()
 	l.asks = true
 	close(l.gate)
@@ -159,7 +160,7 @@ func TestCancelDuringAnOutage(t *testing.T) {
 // A connection that breaks while an answer is read is an outage, too.
 func TestAnswerThatBreaksOff(t *testing.T) {
 	t.Parallel()
-	w, dsn := wired(t, postgresDSN(t))
+	w, dsn := wired(t, dbtest.PostgreSQL(t))
 	db, ctx := open(t, dsn), asMe(t.Context())
 	task := &a2a.Task{ID: "task", ContextID: "c", Status: a2a.TaskStatus{State: a2a.TaskStateWorking}}
 	if _, err := db.Tasks().Create(ctx, task); err != nil {
