@@ -1,9 +1,11 @@
 package tool
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -78,6 +80,32 @@ func (f *faults) collect(v *jsonschema.ValidationError) {
 		}
 		for _, c := range v.Causes {
 			f.collect(c)
+		}
+	}
+}
+
+// maxExponent is a little more than that of any float64.
+const maxExponent = 400
+
+// numbers finds those that are not for the validator, which calculates with all
+// their digits: it takes long for some, and panics for larger ones.
+func (f *faults) numbers(v any, at []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			f.numbers(member, append(slices.Clip(at), name))
+		}
+	case []any:
+		for i, member := range v {
+			f.numbers(member, append(slices.Clip(at), strconv.Itoa(i)))
+		}
+	case json.Number:
+		i := strings.IndexAny(v.String(), "eE")
+		if i < 0 {
+			return
+		}
+		if exp, err := strconv.Atoi(v.String()[i+1:]); err != nil || max(exp, -exp) > maxExponent {
+			f.add(at, "number out of range")
 		}
 	}
 }

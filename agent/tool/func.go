@@ -2,7 +2,6 @@ package tool
 
 import (
 	"context"
-	"encoding"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,7 +44,7 @@ func Func[In, Out any](name, description string, f func(ctx context.Context, in 
 	schema, err := inputSchema[In]()
 	t.spec.InputSchema = schema
 	t.fault = errors.Join(err, missingParts(name, f == nil), checkSource(t.source))
-	t.prompt = decodesItself(reflect.TypeFor[In](), map[reflect.Type]bool{})
+	t.prompt = withoutMethods(reflect.TypeFor[In](), map[reflect.Type]bool{})
 	t.prepare = func(args json.RawMessage) (func(context.Context) (Output, error), error) {
 		var in In
 		if err := decode(args, &in); err != nil {
@@ -93,30 +92,31 @@ func (t *funcTool) Call(ctx context.Context, args json.RawMessage) (Output, erro
 	return call(ctx)
 }
 
-// decodesItself reports whether encoding/json decodes a type without a call of
-// its methods, or of those of what is in it.
-func decodesItself(t reflect.Type, seen map[reflect.Type]bool) bool {
+// withoutMethods reports whether neither a type nor what is in it has methods, which
+// encoding/json or the validator would call: UnmarshalJSON, String, any that a
+// validateFn tag names.
+func withoutMethods(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if seen[t] {
 		return true
 	}
 	seen[t] = true
-	p := reflect.PointerTo(t)
-	if p.Implements(reflect.TypeFor[json.Unmarshaler]()) || p.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
+	if t.Kind() == reflect.Interface {
+		return t.NumMethod() == 0
+	}
+	if reflect.PointerTo(t).NumMethod() > 0 {
 		return false
 	}
 	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array:
-		return decodesItself(t.Elem(), seen)
+		return withoutMethods(t.Elem(), seen)
 	case reflect.Map:
-		return decodesItself(t.Key(), seen) && decodesItself(t.Elem(), seen)
+		return withoutMethods(t.Key(), seen) && withoutMethods(t.Elem(), seen)
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if !decodesItself(t.Field(i).Type, seen) {
+			if !withoutMethods(t.Field(i).Type, seen) {
 				return false
 			}
 		}
-	case reflect.Interface:
-		return t.NumMethod() == 0
 	default:
 	}
 	return true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -123,15 +124,30 @@ func FuzzArguments(f *testing.F) {
 	f.Add(`{"anyOf":[{"type":"string"}]}`, `{"a":1}`)
 	f.Add(``, `null`)
 	f.Add(`{"$ref":"#"}`, `{"\u0000":[]}`)
+	f.Add(`{"properties":{"n":{"minimum":0}}}`, `{"n":1e1000001}`)
+	f.Add(``, `{"account_id":"a"} null`)
+	type unplain struct {
+		account
+		N uint8 `json:"n,omitempty"`
+	}
 	f.Fuzz(func(t *testing.T, schema, args string) {
-		g := guard(t, withSchema(schema))
-		out, err := g.Call(tool.WithRequest(t.Context()), json.RawMessage(args))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range out.Text {
-			if r < ' ' {
-				t.Fatalf("%q is more than a line", out.Text)
+		for _, bare := range []tool.Tool{
+			withSchema(schema),
+			tool.Func("f", "", func(context.Context, account) (string, error) { return "", nil }),
+			tool.Func("f", "", func(context.Context, unplain) (string, error) { return "", nil }),
+			tool.Func("f", "", func(context.Context, map[string]any) (string, error) { return "", nil }),
+		} {
+			out, err := guard(t, bare).Call(tool.WithRequest(t.Context()), json.RawMessage(args))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text := strings.TrimSpace(args); !out.IsError && text != "" && !json.Valid([]byte(text)) {
+				t.Fatalf("called with %q", args)
+			}
+			for _, r := range out.Text {
+				if r < ' ' {
+					t.Fatalf("%q is more than a line", out.Text)
+				}
 			}
 		}
 	})
@@ -196,6 +212,84 @@ func TestArgumentsThatFitTheSchemaOnly(t *testing.T) {
 			t.Errorf("%s: got %q, %v, want %q", args, out.Text, err, want)
 		}
 	}
+}
+
+// TestMoreThanOneValue: what is no JSON because something follows the arguments
+// was decoded all the same, and "null," ended the program.
+func TestMoreThanOneValue(t *testing.T) {
+	t.Parallel()
+	for name, g := range map[string]tool.Tool{
+		"struct": guard(t, tool.Func("f", "", func(context.Context, account) (string, error) { return "called", nil })),
+		"map":    guard(t, tool.Func("f", "", func(context.Context, map[string]any) (string, error) { return "called", nil })),
+	} {
+		for _, args := range []string{
+			`null,`, `nullnull`, `null{}`, "null\x00", anAccount + anAccount, anAccount + `]`, `{"account_id":"a","amount":2.0}}`,
+		} {
+			out, err := g.Call(request(t), json.RawMessage(args))
+			if err != nil || out.Text != "The arguments are not valid JSON." {
+				t.Errorf("%s: %q: got %+v, %v", name, args, out, err)
+			}
+		}
+	}
+}
+
+// TestNumbersOutOfRange: the validator panicked for such a number, in the guard's
+// own goroutine, and took 45 ms for one a little smaller.
+func TestNumbersOutOfRange(t *testing.T) {
+	t.Parallel()
+	g := guard(t, withSchema(`{"properties":{"n":{"minimum":0},"l":{"uniqueItems":true}}}`))
+	for args, want := range map[string]string{
+		`{"n":1e1000001}`:                         "Invalid argument: n (number out of range)",
+		`{"n":-1E-999999}`:                        "Invalid argument: n (number out of range)",
+		`{"l":[1,{"a":2e+99999999999999999999}]}`: "Invalid argument: l.1.a (number out of range)",
+		`{"n":1e308,"l":[5e-324,0.0,-1.5E+2]}`:    "",
+	} {
+		out, err := g.Call(request(t), json.RawMessage(args))
+		if err != nil || out.Text != want {
+			t.Errorf("%s: got %+v, %v, want %q", args, out, err, want)
+		}
+	}
+}
+
+// TestTagsThatCallMethods: a method that a validate tag calls is the tool's own,
+// and must not end the goroutine of the guard.
+func TestTagsThatCallMethods(t *testing.T) {
+	t.Parallel()
+	type input struct {
+		M method `json:"m" validate:"validateFn"`
+		S uuid   `json:"s" validate:"uuid"`
+	}
+	g := guard(t, tool.Func("t", "", func(context.Context, input) (string, error) { return "", nil }))
+	for _, args := range []string{`{"m":{"exit":true},"s":0}`, `{"m":{},"s":1}`} {
+		var err error
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, err = g.Call(request(t), json.RawMessage(args))
+		}()
+		<-done
+		expectEscape(t, err, errcode.Internal, "tool_exited", "internal:t", 0)
+	}
+}
+
+type method struct {
+	Exit bool `json:"exit,omitempty"`
+}
+
+func (m method) Validate() error {
+	if m.Exit {
+		runtime.Goexit()
+	}
+	return nil
+}
+
+type uuid int
+
+func (u uuid) String() string {
+	if u == 1 {
+		runtime.Goexit()
+	}
+	return "00000000-0000-0000-0000-000000000000"
 }
 
 // TestTagsThatPanic: a validate tag that makes no sense fails the call.

@@ -211,6 +211,42 @@ func TestCancelIsNoStrike(t *testing.T) {
 	}
 }
 
+// TestWordAtTheLastMoment: a question, an error result and a panic of a tool whose
+// time was just over became timeouts, and the question was lost.
+func TestWordAtTheLastMoment(t *testing.T) {
+	t.Parallel()
+	question := hitl.InputRequired("Which one?")
+	for name, c := range map[string]struct {
+		word func() error
+		text string
+		code errcode.Code
+	}{
+		"question": {word: func() error { return question }},
+		"result":   {word: func() error { return tool.ErrorResult("no account 4711") }, text: "no account 4711"},
+		"panic":    {word: func() error { panic("at the last moment") }, code: errcode.Internal},
+		"failure":  {word: func() error { return errors.New("interrupted") }, text: fmt.Sprintf(unavailable, "t")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := guard(t, failing(func(ctx context.Context) (string, error) {
+				<-ctx.Done()
+				return "", c.word()
+			}), tool.Timeout(time.Nanosecond))
+			out, err := g.Call(request(t), nil)
+			switch {
+			case c.code != "":
+				expectEscape(t, err, c.code, "panic", "internal:t", 0)
+			case c.text != "":
+				if err != nil || out.Text != c.text || !out.IsError {
+					t.Errorf("got %+v, %v", out, err)
+				}
+			case hitl.Find(err) != question:
+				t.Errorf("got %+v, %v, want the question", out, err)
+			}
+		})
+	}
+}
+
 // TestDeaf: a tool that never returns is left behind.
 func TestDeaf(t *testing.T) {
 	t.Parallel()

@@ -57,6 +57,9 @@ func misfit(path, name string, err error) string {
 // wholeNumbers writes whole numbers as encoding/json reads them into integers: to
 // a schema 2.0 and 2e0 are integers too.
 func wholeNumbers(args json.RawMessage) json.RawMessage {
+	if !json.Valid(args) { // a decoder would not mind what follows the first value
+		return args
+	}
 	d := json.NewDecoder(bytes.NewReader(args))
 	d.UseNumber()
 	var v any

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/hitl"
+	"github.com/a2aexec/a2aexec/internal/errtree"
 )
 
 // running is one call of a tool in a goroutine of its own, so that whatever the
@@ -105,13 +107,22 @@ func (r *running) wait(done <-chan struct{}) outcome[Output] {
 	return r.late(done)
 }
 
-// timely makes whatever failed because the call's time was over a timeout.
+// timely makes whatever failed because the call's time was over a timeout. What a
+// tool says all the same counts, as its result does.
 func (r *running) timely(o outcome[Output]) outcome[Output] {
-	if o.err == nil || r.Err() == nil || r.Context.Err() != nil {
+	if o.err == nil || r.Err() == nil || r.Context.Err() != nil || isWord(o.err) {
 		return o
 	}
 	return outcome[Output]{err: fmt.Errorf("tool %s gave no answer within %v: %w",
 		line(r.g.spec.Name), r.g.timeout, context.DeadlineExceeded)}
+}
+
+// isWord reports whether an error is a question, an error result or a panic, which
+// is never for want of time.
+func isWord(err error) bool {
+	_, told := errtree.As[*resultError](err)
+	_, panicked := errtree.As[*errcode.PanicError](err)
+	return told || panicked || hitl.Find(err) != nil
 }
 
 // call is the goroutine of the tool.

@@ -72,6 +72,10 @@ func (c checker) check(args json.RawMessage) (fault string) {
 	if c.schema == nil {
 		return ""
 	}
+	var f faults
+	if f.numbers(v, nil); len(f.invalid) > 0 {
+		return f.text()
+	}
 	if err := c.schema.Validate(v); err != nil {
 		return faultText(err)
 	}
