@@ -85,12 +85,12 @@ func (m *Model) streamed(ctx context.Context, params anthropic.MessageNewParams,
 	var all anthropic.Message
 	wrote := written{}
 	ended := false
-	for stream.Next() {
+	for !ended && stream.Next() { // whether the vendor closes the connection or not
 		event := stream.Current()
 		if err := all.Accumulate(event); err != nil {
 			return nil, nil, err
 		}
-		ended = ended || event.Type == "message_stop"
+		ended = event.Type == "message_stop"
 		if event.Type != "content_block_delta" {
 			continue
 		}
@@ -112,11 +112,11 @@ func (m *Model) streamed(ctx context.Context, params anthropic.MessageNewParams,
 }
 
 func (m *Model) response(ctx context.Context, msg *anthropic.Message, wrote written) (tool.ModelResponse, error) {
+	if msg == nil || msg.StopReason == "" { // it is nil for "null"
+		return tool.ModelResponse{}, m.failed(ctx, errCutOff)
+	}
 	if msg.StopReason == anthropic.StopReasonRefusal {
 		return tool.ModelResponse{}, m.failed(ctx, refused(msg))
-	}
-	if msg.StopReason == "" {
-		return tool.ModelResponse{}, m.failed(ctx, errCutOff)
 	}
 	res := tool.ModelResponse{
 		Usage: tool.Usage{InputTokens: msg.Usage.InputTokens, OutputTokens: msg.Usage.OutputTokens},

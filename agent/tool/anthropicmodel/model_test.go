@@ -220,6 +220,21 @@ func TestStreaming(t *testing.T) {
 	}
 }
 
+// TestStreamThatStaysOpen: an answer was not whole before the vendor had closed the
+// connection, and what came after its end was a part of it.
+func TestStreamThatStaysOpen(t *testing.T) {
+	t.Parallel()
+	v := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		events(start, begin(0, `{"type":"text","text":""}`), textDelta(0, "Hello."), stop(0), reason("end_turn"), end, textDelta(0, " More."))(w, r)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	got, err := v.Generate(t.Context(), tool.ModelRequest{Messages: []tool.Message{tool.UserText("x")}, Stream: func(string) error { return nil }})
+	if err != nil || got.Text != "Hello." {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 // TestFailures: each has its code, the source and a public text, and the API is
 // asked once.
 func TestFailures(t *testing.T) {
@@ -242,6 +257,7 @@ func TestFailures(t *testing.T) {
 		"400":               {answer(400, failing("invalid_request_error")), false, errcode.Internal, 0},
 		"529":               {answer(529, failing("overloaded_error")), false, errcode.UpstreamUnavailable, 0},
 		"not JSON":          {answer(200, "<html>"), false, errcode.UpstreamUnavailable, 0},
+		"null":              {answer(200, `null`), false, errcode.UpstreamUnavailable, 0},
 		"nothing":           {answer(200, `{}`), false, errcode.UpstreamUnavailable, 0},
 		"refused":           {answer(200, said(hello, "refusal")), false, errcode.GuardrailBlocked, 0},
 		"refused in stream": {then(stop(0), reason("refusal"), end), true, errcode.GuardrailBlocked, 0},

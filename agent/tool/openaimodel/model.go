@@ -94,7 +94,7 @@ func (m *Model) streamed(ctx context.Context, params openai.ChatCompletionNewPar
 
 // response reads an answer; one without a reason to finish was cut off.
 func (m *Model) response(ctx context.Context, c *openai.ChatCompletion) (tool.ModelResponse, error) {
-	if len(c.Choices) == 0 || c.Choices[0].FinishReason == "" {
+	if c == nil || len(c.Choices) == 0 || c.Choices[0].FinishReason == "" { // it is nil for "null"
 		return tool.ModelResponse{}, m.failed(ctx, errCutOff)
 	}
 	choice := c.Choices[0]
@@ -106,11 +106,17 @@ func (m *Model) response(ctx context.Context, c *openai.ChatCompletion) (tool.Mo
 		Usage: tool.Usage{InputTokens: c.Usage.PromptTokens, OutputTokens: c.Usage.CompletionTokens},
 	}
 	for i, call := range choice.Message.ToolCalls {
+		if call.ID == "" && call.Function.Name == "" {
+			continue // the place of one that was not sent: some vendors count from 1
+		}
 		args := call.Function.Arguments
 		if args == "" && choice.FinishReason == "length" && i == len(choice.Message.ToolCalls)-1 {
 			args = "{" // they were not written any more, which is not to be taken for none
 		}
 		res.Calls = append(res.Calls, tool.Call{ID: call.ID, Name: call.Function.Name, Args: json.RawMessage(args)})
+	}
+	if len(choice.Message.ToolCalls) > 0 && len(res.Calls) == 0 {
+		return tool.ModelResponse{}, m.failed(ctx, errInconsistent)
 	}
 	return res, nil
 }

@@ -176,6 +176,32 @@ func TestStreaming(t *testing.T) {
 	}
 }
 
+// TestCallsCountedFrom1: the places of calls that were not sent became calls
+// without a name.
+func TestCallsCountedFrom1(t *testing.T) {
+	t.Parallel()
+	v := serve(t, events(chunk(`{"tool_calls":[{"index":1,"id":"call_1","type":"function","function":{"name":"time","arguments":"{}"}}]}`, "tool_calls"), "[DONE]"))
+	got, err := v.Generate(t.Context(), tool.ModelRequest{Messages: []tool.Message{tool.UserText("x")}, Stream: func(string) error { return nil }})
+	want := tool.ModelResponse{Calls: []tool.Call{{ID: "call_1", Name: "time", Args: json.RawMessage(`{}`)}}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
+// TestStreamThatStaysOpen: an answer is whole when the vendor says so.
+func TestStreamThatStaysOpen(t *testing.T) {
+	t.Parallel()
+	v := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		events(chunk(`{"role":"assistant","content":"Hello."}`, "stop"), "[DONE]")(w, r)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	got, err := v.Generate(t.Context(), tool.ModelRequest{Messages: []tool.Message{tool.UserText("x")}, Stream: func(string) error { return nil }})
+	if err != nil || got.Text != "Hello." {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 // TestFailures: each has its code, the source and a public text, and the API is
 // asked once.
 func TestFailures(t *testing.T) {
@@ -194,6 +220,8 @@ func TestFailures(t *testing.T) {
 		"400":                   {answer(400, apiError), false, errcode.Internal, 0},
 		"503":                   {answer(503, "down"), false, errcode.UpstreamUnavailable, 0},
 		"not JSON":              {answer(200, "<html>"), false, errcode.UpstreamUnavailable, 0},
+		"null":                  {answer(200, `null`), false, errcode.UpstreamUnavailable, 0},
+		"call of nothing":       {events(chunk(`{"tool_calls":[{"index":0}]}`, "tool_calls")), true, errcode.UpstreamUnavailable, 0},
 		"no choices":            {answer(200, `{"choices":[]}`), false, errcode.UpstreamUnavailable, 0},
 		"filtered":              {answer(200, completion(hello, "content_filter")), false, errcode.GuardrailBlocked, 0},
 		"connection breaks":     {events(half, "abort"), true, errcode.UpstreamUnavailable, 0},
