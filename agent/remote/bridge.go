@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"runtime/debug"
 	"slices"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
@@ -216,22 +217,54 @@ type piece struct {
 }
 
 // eventError says that the remote breaks the protocol.
-type eventError struct{ text string }
+type eventError struct {
+	text  string
+	cause error // nil for none
+}
 
 func (e *eventError) Error() string { return "the agent's answer breaks the protocol: " + e.text }
 
+func (e *eventError) Unwrap() error { return e.cause }
+
+// events gives what the A2A client reads. That panics on some rubbish; a panic of
+// the reader's passes.
 func events(in iter.Seq2[a2a.Event, error]) iter.Seq2[event, error] {
 	return func(yield func(event, error) bool) {
+		reads := false
+		defer func() {
+			if reads {
+				return
+			}
+			if v := recover(); v != nil {
+				yield(event{}, panicked(v))
+			}
+		}()
 		for ev, err := range in {
 			var out event
 			if err == nil {
 				out, err = eventOf(ev)
 			}
+			reads = true
 			if !yield(out, err) || err != nil {
 				return
 			}
+			reads = false
 		}
 	}
+}
+
+// contained calls the A2A client, which panics on some rubbish.
+func contained[T any](call func() (T, error)) (out T, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = panicked(v)
+		}
+	}()
+	return call()
+}
+
+func panicked(v any) error {
+	return &eventError{"the A2A client could not read it", errcode.NewPanicError(v, debug.Stack())}
 }
 
 func eventOf(ev a2a.Event) (event, error) {
@@ -243,7 +276,7 @@ func eventOf(ev a2a.Event) (event, error) {
 			if out.failure, failed = errcode.FromMessage(ev); !failed {
 				out.pieces = []piece{{parts: partsOf(ev.Parts), metadata: ev.Metadata}}
 				if !hasContent(out.pieces[0].parts) {
-					return out, &eventError{"a message without content"}
+					return out, &eventError{text: "a message without content"}
 				}
 			}
 			return out, nil
@@ -275,17 +308,17 @@ func eventOf(ev a2a.Event) (event, error) {
 			return event{task: string(ev.TaskID), context: ev.ContextID, pieces: []piece{p}}, nil
 		}
 	}
-	return event{}, &eventError{fmt.Sprintf("an event of type %T without content", ev)}
+	return event{}, &eventError{text: fmt.Sprintf("an event of type %T without content", ev)}
 }
 
 func statusOf(info a2a.TaskInfo, s a2a.TaskStatus) (event, error) {
 	out := event{task: string(info.TaskID), context: info.ContextID}
 	var known bool
 	if out.state, known = states[s.State]; !known {
-		return out, &eventError{fmt.Sprintf("a task in the state %.40q", s.State)}
+		return out, &eventError{text: fmt.Sprintf("a task in the state %.40q", s.State)}
 	}
 	if out.task == "" {
-		return out, &eventError{"a task without an id"}
+		return out, &eventError{text: "a task without an id"}
 	}
 	if s.Message == nil {
 		return out, nil

@@ -287,10 +287,10 @@ func (c *call) take(ev event, learned func()) (ended bool, err error) {
 // check tells what is of the call's task from what is of another.
 func (c *call) check(ev event) error {
 	if c.task != "" && ev.task != "" && ev.task != c.task {
-		return &eventError{fmt.Sprintf("an answer of the task %.60q instead of %.60q", ev.task, c.task)}
+		return &eventError{text: fmt.Sprintf("an answer of the task %.60q instead of %.60q", ev.task, c.task)}
 	}
 	if c.context != "" && ev.context != "" && ev.context != c.context {
-		return &eventError{fmt.Sprintf("an answer in the conversation %.60q instead of %.60q", ev.context, c.context)}
+		return &eventError{text: fmt.Sprintf("an answer in the conversation %.60q instead of %.60q", ev.context, c.context)}
 	}
 	return nil
 }

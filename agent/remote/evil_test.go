@@ -170,6 +170,7 @@ func TestBadAnswers(t *testing.T) {
 		{"a refusal as JSON", answerOnce(200, "Content-Type: application/json",
 			`{"jsonrpc":"2.0","id":"1","error":{"code":-32602,"message":"bad"}}`), errcode.InvalidInput, "invalid_params", ""},
 		{"a refusal in the stream", streams(`!{"jsonrpc":"2.0","id":"1","error":{"code":-31401,"message":"who?"}}`), errcode.AuthRequired, "unauthenticated", ""},
+		{"a refusal whose details are null", streams(`!{"jsonrpc":"2.0","id":"1","error":{"code":-32603,"message":"odd","data":[null]}}`), errcode.UpstreamUnavailable, "remote_answer_invalid", ""},
 		{"an unknown refusal", streams(`!{"jsonrpc":"2.0","id":"1","error":{"code":-32050,"message":"odd"}}`), errcode.Internal, "internal_error", ""},
 		{"a failure without data", streams(atWork, status("TASK_STATE_FAILED", "it broke")), errcode.Internal, "remote_task_failed", ""},
 		{"a failure of another vendor", streams(atWork, `{"statusUpdate":{"taskId":"t-1","status":{"state":"TASK_STATE_FAILED","message":{"messageId":"m","role":"ROLE_AGENT",

@@ -64,6 +64,8 @@ func FuzzAnswer(f *testing.F) {
 		case err == nil || hitl.Find(err) != nil:
 		case !errors.As(err, &e):
 			t.Fatalf("got %T %v", err, err)
+		case e.Reason() == "panic":
+			t.Fatalf("got %v", errors.Unwrap(e))
 		default:
 			if d, buildErr := (errcode.Builder{}).Data(e); buildErr != nil && d.ErrorReason == "error_data_build_failed" {
 				t.Fatalf("cannot be sent on: %v", buildErr)

@@ -63,6 +63,26 @@ func (handWritten) Cancel(_ context.Context, ec *a2asrv.ExecutorContext) iter.Se
 	}
 }
 
+// TestHostOfACard: agents over gRPC, whose addresses have no scheme, were all of the
+// host "unknown", where two of one name were the same agent.
+func TestHostOfACard(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"https://agents.example.com/bank": "agents.example.com", "http://127.0.0.1:80": "127.0.0.1:80",
+		"127.0.0.1:9000": "127.0.0.1:9000", "localhost:9000": "localhost:9000", "[::1]:9000": "[::1]:9000",
+		"dns:///agents.example.com:443": "agents.example.com:443",
+		"":                              "unknown", ":9000": "unknown", "unix:///run/bank.sock": "unknown",
+	} {
+		a, err := remote.FromCard(&a2a.AgentCard{Name: "bank", SupportedInterfaces: []*a2a.AgentInterface{nil, {URL: address}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.Source(); got != "http:"+want+"/bank" {
+			t.Errorf("%s: got %s", address, got)
+		}
+	}
+}
+
 // TestBareHost calls an agent that knows nothing of this SDK.
 func TestBareHost(t *testing.T) {
 	t.Parallel()

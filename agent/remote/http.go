@@ -75,7 +75,7 @@ func asEvents(res *http.Response) error {
 		return nil
 	}
 	if err != nil || media != mediaJSON {
-		return &eventError{fmt.Sprintf("a stream of media type %.60q", media)}
+		return &eventError{text: fmt.Sprintf("a stream of media type %.60q", media)}
 	}
 	raw, err := io.ReadAll(res.Body)
 	if err != nil {
@@ -83,7 +83,7 @@ func asEvents(res *http.Response) error {
 	}
 	event := bytes.NewBufferString("data: ")
 	if err := json.Compact(event, raw); err != nil {
-		return &eventError{"no JSON: " + err.Error()}
+		return &eventError{text: "no JSON: " + err.Error()}
 	}
 	event.WriteString("\n\n")
 	res.Body = struct {

@@ -176,6 +176,24 @@ func TestCallsThatWriteToNobody(t *testing.T) {
 	<-canceled
 }
 
+// TestPanicOfTheCallersStream is not blamed on the remote, whose task is cancelled.
+func TestPanicOfTheCallersStream(t *testing.T) {
+	t.Parallel()
+	canceled := make(chan string, 1)
+	s := answering(t, hangs(canceled, atWork, chunk("a", "part", false, false)))
+	w, _ := stream.New(panicking{})
+	_, err := to(t, s.url, remote.CancelTimeout(10*time.Second)).Stream(stream.NewContext(t.Context(), w), remote.Text("x"))
+	if e := errcode.Default().Convert(err); e.Reason() != "panic" || e.Source() != "" {
+		t.Errorf("got %v from %q", e, e.Source())
+	}
+	<-canceled
+}
+
+type panicking struct{}
+
+func (panicking) Chunk(stream.Chunk) error { panic("no") }
+func (panicking) Progress(string) error    { panic("no") }
+
 // TestRetries: what failed before the remote had begun is repeated, as the
 // failure says; what failed later is not.
 func TestRetries(t *testing.T) {

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net"
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
@@ -66,11 +68,23 @@ func hostOf(card *a2a.AgentCard) string {
 		if i == nil {
 			continue
 		}
-		if u, err := url.Parse(i.URL); err == nil && u.Host != "" {
-			return u.Host
+		if host := hostIn(i.URL); host != "" {
+			return host
 		}
 	}
 	return "unknown"
+}
+
+// hostIn gives the host of a URL, or of a target of gRPC, which may have no scheme.
+func hostIn(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Host
+	}
+	target := address[strings.LastIndex(address, "/")+1:]
+	if host, _, err := net.SplitHostPort(target); err != nil || host == "" {
+		return ""
+	}
+	return tidyName(target)
 }
 
 // wire is a way to a remote agent.
@@ -171,13 +185,15 @@ func (w *wire) send(ctx context.Context, m outgoing) iter.Seq2[event, error] {
 // start sends a message and gives the first of what follows, for [wire.get] to
 // go on with. Nobody looks at a task's history here, which may be long.
 func (w *wire) start(ctx context.Context, m outgoing) (event, error) {
-	res, err := w.client.SendMessage(ctx, &a2a.SendMessageRequest{
-		Message: m.message(), Config: &a2a.SendMessageConfig{ReturnImmediately: true, HistoryLength: new(int)},
+	return contained(func() (event, error) {
+		res, err := w.client.SendMessage(ctx, &a2a.SendMessageRequest{
+			Message: m.message(), Config: &a2a.SendMessageConfig{ReturnImmediately: true, HistoryLength: new(int)},
+		})
+		if err != nil {
+			return event{}, err
+		}
+		return eventOf(res)
 	})
-	if err != nil {
-		return event{}, err
-	}
-	return eventOf(res)
 }
 
 // follow gives what follows of a task that is at work.
@@ -186,15 +202,19 @@ func (w *wire) follow(ctx context.Context, task string) iter.Seq2[event, error] 
 }
 
 func (w *wire) get(ctx context.Context, task string) (event, error) {
-	t, err := w.client.GetTask(ctx, &a2a.GetTaskRequest{ID: a2a.TaskID(task), HistoryLength: new(int)})
-	if err != nil {
-		return event{}, err
-	}
-	return eventOf(t)
+	return contained(func() (event, error) {
+		t, err := w.client.GetTask(ctx, &a2a.GetTaskRequest{ID: a2a.TaskID(task), HistoryLength: new(int)})
+		if err != nil {
+			return event{}, err
+		}
+		return eventOf(t)
+	})
 }
 
 func (w *wire) cancel(ctx context.Context, task string) error {
-	_, err := w.client.CancelTask(ctx, &a2a.CancelTaskRequest{ID: a2a.TaskID(task)})
+	_, err := contained(func() (*a2a.Task, error) {
+		return w.client.CancelTask(ctx, &a2a.CancelTaskRequest{ID: a2a.TaskID(task)})
+	})
 	return err
 }
 
