@@ -128,38 +128,35 @@ func TestALostRunLeavesItsRemoteTaskToTheNext(t *testing.T) {
 // remote task parked for ever: no memo tells of it, and nobody goes on with the task.
 func TestALostRunTakesBackWhatNobodyWillFind(t *testing.T) {
 	t.Parallel()
-	for _, kind := range databases {
-		t.Run(kind.name, func(t *testing.T) {
-			t.Parallel()
-			dsn, c, asked := kind.empty(t), newClerk(t), make(chan struct{})
-			clerk, err := remote.New(c.url, remote.HTTPClient(c.client))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = clerk.Close() })
-			front := func(*sqlstore.DB) *agent.Agent {
-				return agent.New("front", agent.Stream(func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
-					if _, err := clerk.Handle(ctx, req, w); hitl.Find(err) == nil {
-						t.Errorf("got %v, want a question", err)
-					}
-					close(asked)
-					<-ctx.Done()
-					return nil, ctx.Err()
-				}))
-			}
-			a := start(t, dsn, front, executor.RecoverEvery(0))
-			events, stop := a.stream(t, said("begin"))
-			defer stop()
-			task := next(t, events)
-			<-asked
-			declareDead(t, dsn)
-			b := start(t, dsn, front)
-			if end := b.untilRests(t, task.TaskInfo().TaskID); end.Status.State != a2a.TaskStateFailed {
-				t.Errorf("the task is %s", end.Status.State)
-			}
-			<-c.released
-		})
-	}
+	dbtest.Each(t, func(t *testing.T, dsn string) {
+		c, asked := newClerk(t), make(chan struct{})
+		clerk, err := remote.New(c.url, remote.HTTPClient(c.client))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = clerk.Close() })
+		front := func(*sqlstore.DB) *agent.Agent {
+			return agent.New("front", agent.Stream(func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+				if _, err := clerk.Handle(ctx, req, w); hitl.Find(err) == nil {
+					t.Errorf("got %v, want a question", err)
+				}
+				close(asked)
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}))
+		}
+		a := start(t, dsn, front, executor.RecoverEvery(0))
+		events, stop := a.stream(t, said("begin"))
+		defer stop()
+		task := next(t, events)
+		<-asked
+		declareDead(t, dsn)
+		b := start(t, dsn, front)
+		if end := b.untilRests(t, task.TaskInfo().TaskID); end.Status.State != a2a.TaskStateFailed {
+			t.Errorf("the task is %s", end.Status.State)
+		}
+		<-c.released
+	})
 }
 
 // uncancelable is a store that is out of reach for whoever cancels.
