@@ -388,7 +388,7 @@ func TestFallbackCallsNoMore(t *testing.T) {
 		return nil, err
 	}))
 	executortest.Run(t, a, "x").AssertFailed(t, errcode.UpstreamUnavailable,
-		executortest.Reason("connection_refused"), executortest.Source("internal:down"), executortest.Retried(2))
+		executortest.Reason("connection_refused"), executortest.Source("internal:down"), executortest.Retried(3)) // the tool twice, the run once
 	if called != 3 {
 		t.Errorf("called %d times, want 3", called)
 	}
