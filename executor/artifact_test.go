@@ -5,28 +5,18 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/a2aproject/a2a-go/v2/a2a"
-
 	"github.com/a2aexec/a2aexec/agent"
-	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
 // TestArtifactsOfOneName: artifacts that share a name are told apart.
 func TestArtifactsOfOneName(t *testing.T) {
 	t.Parallel()
-	h, err := executor.NewHandler(streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+	h := newHandler(t, streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
 		one, two := w.NewArtifact("report"), w.NewArtifact("report")
 		return nil, errors.Join(one.Text("a"), two.Text("b"), one.Text("c"))
-	}), quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := h.SendMessage(call(t), userMessage("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	task, _ := res.(*a2a.Task)
+	}))
+	task := sent(call(t), t, h, userMessage("x"))
 	if len(task.Artifacts) != 2 || task.Artifacts[0].ID == task.Artifacts[1].ID {
 		t.Fatalf("got %+v", task.Artifacts)
 	}

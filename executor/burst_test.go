@@ -115,9 +115,6 @@ func TestAnEndingDoesNotWaitBehindABurst(t *testing.T) {
 				if got, err := h.GetTask(user(t, "u"), &a2a.GetTaskRequest{ID: task.ID}); err != nil || got.Status.State != want {
 					t.Errorf("got %v, %v", got, err)
 				}
-				if err := h.Shutdown(t.Context()); err != nil {
-					t.Error(err)
-				}
 			})
 		})
 	}
@@ -192,9 +189,6 @@ func TestInactivityCountsWrites(t *testing.T) {
 			if got := sent(user(t, "u"), t, h, userMessage(text)); got.Status.State != want {
 				t.Errorf("%s: got %v", text, got.Status)
 			}
-		}
-		if err := h.Shutdown(t.Context()); err != nil {
-			t.Error(err)
 		}
 	})
 }

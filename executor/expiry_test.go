@@ -67,9 +67,6 @@ func TestExpiryWhileTheStoreFails(t *testing.T) {
 				if got := stateOf(t, h, task.ID); got != a2a.TaskStateFailed {
 					t.Errorf("got %s", got)
 				}
-				if err := h.Shutdown(t.Context()); err != nil {
-					t.Error(err)
-				}
 			})
 		})
 	}
@@ -94,9 +91,6 @@ func TestExpiryGoesByThisProcessClock(t *testing.T) {
 		if got := stateOf(t, h, task.ID); got != a2a.TaskStateFailed {
 			t.Errorf("got %s", got)
 		}
-		if err := h.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
 	})
 }
 
@@ -116,9 +110,6 @@ func TestExpiryAfterTheAnswerWasTaken(t *testing.T) {
 		if got := sent(user(t, "u"), t, h, replyTo(task, a2a.NewTextPart("x"))); got.Status.State != a2a.TaskStateCompleted {
 			t.Errorf("got %v", got.Status)
 		}
-		if err := h.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
 	})
 }
 
@@ -135,9 +126,6 @@ func TestExpiryIsLogged(t *testing.T) {
 		}
 		if !strings.Contains(log.String(), "parked task expired") || !regexp.MustCompile(`correlation_id=[0-9a-f]{16}`).MatchString(log.String()) {
 			t.Errorf("log: %s", log.String())
-		}
-		if err := h.Shutdown(t.Context()); err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
@@ -138,26 +137,14 @@ func TestFlowLeavesAnswersOfOthersAlone(t *testing.T) {
 // shop is a handler of the agent, and what sends it messages.
 func shop(t *testing.T, a *agent.Agent, opts ...executor.Option) (h *executor.Handler, send func(task *a2a.Task, parts ...*a2a.Part) *a2a.Task) {
 	t.Helper()
-	h, err := executor.NewHandler(a, append(opts, quiet)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	h, ctx := newHandler(t, a, opts...), call(t)
 	return h, func(task *a2a.Task, parts ...*a2a.Part) *a2a.Task {
 		t.Helper()
 		m := a2a.NewMessage(a2a.MessageRoleUser, parts...)
 		if task != nil {
 			m.TaskID = task.ID
 		}
-		res, err := h.SendMessage(ctx, &a2a.SendMessageRequest{Message: m})
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, ok := res.(*a2a.Task)
-		if !ok {
-			t.Fatalf("got %T", res)
-		}
-		return got
+		return sent(ctx, t, h, &a2a.SendMessageRequest{Message: m})
 	}
 }
 
@@ -306,7 +293,7 @@ func TestStoppedTaskLeavesNoRun(t *testing.T) {
 				h, send := shop(t, a, executor.GracePeriod(time.Second))
 				go send(nil, a2a.NewTextPart("x"))
 				id, _, _ := strings.Cut(<-reached, "/")
-				ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+				ctx := call(t)
 				if _, err := h.CancelTask(ctx, &a2a.CancelTaskRequest{ID: a2a.TaskID(id)}); err != nil {
 					t.Fatal(err)
 				}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2aexec/a2aexec/agent"
@@ -180,11 +179,8 @@ func TestFlowOfSomebodyElseIsNotForgotten(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := agent.New("shop", agent.Stream(r.Stream))
-	h, err := executor.NewHandler(a, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	h := newHandler(t, a)
+	ctx := call(t)
 	res, err := h.SendMessage(ctx, userMessage("x"))
 	if err != nil {
 		t.Fatal(err)
@@ -216,16 +212,9 @@ func TestNestedParkedFlowIsForgotten(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := flow.NewMemory()
 				a := agent.New("shop", agent.Flow(around(t, line(t, fixed("Ada"), asking("size")), fixed("x")), begin, finish, agent.FlowStore(store)))
-				h, err := executor.NewHandler(a, quiet, executor.ParkTimeout(time.Hour))
-				if err != nil {
-					t.Fatal(err)
-				}
-				ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
-				res, err := h.SendMessage(ctx, userMessage("x"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				id := res.TaskInfo().TaskID
+				h := newHandler(t, a, executor.ParkTimeout(time.Hour))
+				ctx := call(t)
+				id := sent(ctx, t, h, userMessage("x")).ID
 				if len(store.History(string(id)+"/outer")) != 1 {
 					t.Fatal("the run is not stored")
 				}
@@ -235,9 +224,6 @@ func TestNestedParkedFlowIsForgotten(t *testing.T) {
 				synctest.Wait()
 				if got := store.History(string(id) + "/outer"); len(got) != 0 {
 					t.Errorf("%d checkpoints are left", len(got))
-				}
-				if err := h.Shutdown(t.Context()); err != nil {
-					t.Fatal(err)
 				}
 			})
 		})

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
-	"github.com/a2aproject/a2a-go/v2/a2asrv"
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/errcode"
@@ -108,15 +107,10 @@ func TestFlowNodeStreams(t *testing.T) {
 // to one that has gone fails clearly.
 func TestParkedFlowsAreBounded(t *testing.T) {
 	t.Parallel()
-	newHandler := func(t *testing.T, opts ...agent.FlowOption) (context.Context, *executor.Handler) {
+	parking := func(t *testing.T, opts ...agent.FlowOption) (context.Context, *executor.Handler) {
 		t.Helper()
 		a := agent.New("shop", agent.Flow(line(t, asking("name"), fixed("XL")), begin, finish, opts...))
-		h, err := executor.NewHandler(a, quiet)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
-		return ctx, h
+		return call(t), newHandler(t, a)
 	}
 	send := func(t *testing.T, ctx context.Context, h *executor.Handler, task *a2a.Task, text string) *a2a.Task {
 		t.Helper()
@@ -124,19 +118,11 @@ func TestParkedFlowsAreBounded(t *testing.T) {
 		if task != nil {
 			req.Message.TaskID = task.ID
 		}
-		res, err := h.SendMessage(ctx, req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, ok := res.(*a2a.Task)
-		if !ok {
-			t.Fatalf("got %T", res)
-		}
-		return got
+		return sent(ctx, t, h, req)
 	}
 	t.Run("too many", func(t *testing.T) {
 		t.Parallel()
-		ctx, h := newHandler(t, agent.FlowParked(2, time.Hour))
+		ctx, h := parking(t, agent.FlowParked(2, time.Hour))
 		var tasks []*a2a.Task
 		for range 3 {
 			tasks = append(tasks, send(t, ctx, h, nil, "x"))
@@ -152,7 +138,7 @@ func TestParkedFlowsAreBounded(t *testing.T) {
 	t.Run("too old", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			ctx, h := newHandler(t, agent.FlowParked(2, time.Hour))
+			ctx, h := parking(t, agent.FlowParked(2, time.Hour))
 			task := send(t, ctx, h, nil, "x")
 			time.Sleep(2 * time.Hour)
 			e, _ := errcode.FromTask(send(t, ctx, h, task, "Ada"))
@@ -193,16 +179,9 @@ func TestFlowRunIsForgottenWithItsTask(t *testing.T) {
 			memory := flow.NewMemory()
 			store := &countingStore{Store: memory}
 			a := agent.New("shop", agent.Flow(line(t, fixed("Ada"), c.second), begin, finish, agent.FlowStore(store)))
-			h, err := executor.NewHandler(a, quiet)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
-			res, err := h.SendMessage(ctx, userMessage("x"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			id := res.TaskInfo().TaskID
+			h := newHandler(t, a)
+			ctx := call(t)
+			id := sent(ctx, t, h, userMessage("x")).ID
 			if c.end != nil {
 				if err := c.end(ctx, h, id); err != nil {
 					t.Fatal(err)

@@ -7,8 +7,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/a2aproject/a2a-go/v2/a2a"
-
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/stream"
@@ -21,19 +19,12 @@ func TestHeldBackTextSurvivesTheEnd(t *testing.T) {
 	for range repeats(100, 1000) {
 		synctest.Test(t, func(t *testing.T) {
 			const interval = 30 * time.Millisecond
-			h, err := executor.NewHandler(streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+			h := newHandler(t, streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
 				err := errors.Join(w.Text("a"), w.Text("b"))
 				time.Sleep(interval) // the timer's time comes now
 				return nil, err
-			}), quiet, executor.StreamBuffer(stream.Buffer{Bytes: 1 << 10, First: interval}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			res, err := h.SendMessage(call(t), userMessage("x"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			task, _ := res.(*a2a.Task)
+			}), executor.StreamBuffer(stream.Buffer{Bytes: 1 << 10, First: interval}))
+			task := sent(call(t), t, h, userMessage("x"))
 			got := ""
 			for _, p := range task.Artifacts[0].Parts {
 				got += p.Text()

@@ -3,7 +3,6 @@ package executor_test
 import (
 	"context"
 	"sync"
-	"testing"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
@@ -58,36 +57,4 @@ func (s *hookedStore) Get(ctx context.Context, id a2a.TaskID) (*taskstore.Stored
 		}
 	}
 	return s.Store.Get(ctx, id)
-}
-
-// user is the context of a request by that user.
-func user(t *testing.T, name string) context.Context {
-	t.Helper()
-	ctx, c := a2asrv.NewCallContext(t.Context(), nil)
-	c.User = &a2asrv.User{Name: name, Authenticated: true}
-	return ctx
-}
-
-// sent sends a message and gives the task that became of it.
-func sent(ctx context.Context, t *testing.T, h a2asrv.RequestHandler, req *a2a.SendMessageRequest) *a2a.Task {
-	t.Helper()
-	res, err := h.SendMessage(ctx, req)
-	task, ok := res.(*a2a.Task)
-	if err != nil || !ok {
-		t.Fatalf("send: got a %T, %v", res, err)
-	}
-	return task
-}
-
-// started sends a message and comes back as soon as there is a task.
-func started(ctx context.Context, t *testing.T, h a2asrv.RequestHandler, text string) *a2a.Task {
-	t.Helper()
-	req := userMessage(text)
-	req.Config = &a2a.SendMessageConfig{ReturnImmediately: true}
-	return sent(ctx, t, h, req)
-}
-
-// replyTo is the next message to a task.
-func replyTo(task *a2a.Task, parts ...*a2a.Part) *a2a.SendMessageRequest {
-	return &a2a.SendMessageRequest{Message: a2a.NewMessageForTask(a2a.MessageRoleUser, task, parts...)}
 }

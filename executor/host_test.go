@@ -30,12 +30,7 @@ func (bareExecutor) Cancel(_ context.Context, ec *a2asrv.ExecutorContext) iter.S
 
 func bare(t *testing.T, f bareExecutor) (context.Context, a2asrv.RequestHandler) {
 	t.Helper()
-	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
-	return ctx, a2asrv.NewHandler(f, a2asrv.WithLogger(slog.New(slog.DiscardHandler)))
-}
-
-func userMessage(text string) *a2a.SendMessageRequest {
-	return &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(text))}
+	return call(t), a2asrv.NewHandler(f, a2asrv.WithLogger(slog.New(slog.DiscardHandler)))
 }
 
 func TestHostRefusesAMessageToAFinishedTaskWrongly(t *testing.T) {

@@ -76,11 +76,8 @@ func TestStoreThatPanicsEndsNothing(t *testing.T) {
 			t.Parallel()
 			store := newBadStore()
 			spoil(store)
-			h, err := executor.NewHandler(echo("a"), quiet, executor.TaskStore(store))
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+			h := newHandler(t, echo("a"), executor.TaskStore(store))
+			ctx := call(t)
 			follow := userMessage("x")
 			follow.Message.TaskID = "t1"
 			_, err1 := h.SendMessage(ctx, userMessage("x"))
@@ -91,9 +88,6 @@ func TestStoreThatPanicsEndsNothing(t *testing.T) {
 				if err != nil && strings.Contains(err.Error(), "hunter2") {
 					t.Errorf("leaks %v", err)
 				}
-			}
-			if err := h.Shutdown(t.Context()); err != nil {
-				t.Error(err)
 			}
 		})
 	}
@@ -183,7 +177,7 @@ func TestShutdownIsBounded(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+			ctx := call(t)
 			sent := make(chan error, 1)
 			go func() { _, err := h.SendMessage(ctx, userMessage("x")); sent <- err }()
 			<-returning
@@ -203,11 +197,8 @@ func TestShutdownIsBounded(t *testing.T) {
 func TestShutdownAndAMessageAtOnce(t *testing.T) {
 	t.Parallel()
 	for range 100 {
-		h, err := executor.NewHandler(echo("a"), quiet)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+		h := newHandler(t, echo("a"))
+		ctx := call(t)
 		down := make(chan error, 1)
 		go func() { down <- h.Shutdown(t.Context()) }()
 		res, err := h.SendMessage(ctx, userMessage("x"))
@@ -353,17 +344,14 @@ func TestMiddlewareThatCallsAgain(t *testing.T) {
 func TestCancelRightAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	slow := make(chan struct{})
-	t.Cleanup(func() { close(slow) })
-	h, err := executor.NewHandler(invoking(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
+	defer close(slow)
+	h := newHandler(t, invoking(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
 		if req.Text() == "ask" {
 			return nil, hitl.InputRequired("?")
 		}
 		return agent.Text("x"), nil
-	}), quiet, executor.OnOutcome(func(context.Context, executor.Outcome) { <-slow }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	}), executor.OnOutcome(func(context.Context, executor.Outcome) { <-slow }))
+	ctx := call(t)
 	for range 200 {
 		res, err := h.SendMessage(ctx, userMessage("ask"))
 		if err != nil {
@@ -392,18 +380,15 @@ func TestCancelRightAfterTheAnswer(t *testing.T) {
 func TestTwoFollowUpsAtOnce(t *testing.T) {
 	t.Parallel()
 	working, finish := make(chan struct{}), make(chan struct{})
-	h, err := executor.NewHandler(invoking(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
+	h := newHandler(t, invoking(func(_ context.Context, req *agent.Request) (*agent.Result, error) {
 		if _, asked := req.Question(); !asked {
 			return nil, hitl.InputRequired("?")
 		}
 		close(working)
 		<-finish
 		return agent.Text(req.Text()), nil
-	}), quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	}))
+	ctx := call(t)
 	res, err := h.SendMessage(ctx, userMessage("x"))
 	if err != nil {
 		t.Fatal(err)
@@ -444,11 +429,8 @@ func TestFollowUpThatReusesAnID(t *testing.T) {
 		}
 		return agent.Text(req.Original().Parts[0].Text()), nil
 	})
-	h, err := executor.NewHandler(a, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	h := newHandler(t, a)
+	ctx := call(t)
 	first := userMessage("first")
 	res, err := h.SendMessage(ctx, first)
 	if err != nil {

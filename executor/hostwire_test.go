@@ -67,7 +67,7 @@ func TestHostChoosesTheWrongError(t *testing.T) {
 	t.Parallel()
 	store := taskstore.NewInMemory(nil)
 	h := a2asrv.NewHandler(bareExecutor(finishing), a2asrv.WithTaskStore(store))
-	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	ctx := call(t)
 	for _, state := range []a2a.TaskState{a2a.TaskStateCompleted, a2a.TaskStateInputRequired} {
 		id := a2a.TaskID(state)
 		if _, err := store.Create(ctx, &a2a.Task{ID: id, ContextID: "c", Status: a2a.TaskStatus{State: state}}); err != nil {
@@ -92,14 +92,10 @@ func TestHostChoosesTheWrongError(t *testing.T) {
 
 func TestHostMixesUpPushErrors(t *testing.T) {
 	t.Parallel()
-	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	ctx := call(t)
 	h := a2asrv.NewHandler(bareExecutor(finishing), a2asrv.WithPushNotifications(push.NewInMemoryStore(), push.NewHTTPPushSender(nil)))
-	res, err := h.SendMessage(ctx, userMessage("ask"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := res.TaskInfo().TaskID
-	_, err = h.GetTaskPushConfig(ctx, &a2a.GetTaskPushConfigRequest{TaskID: id, ID: "unknown"})
+	id := sent(ctx, t, h, userMessage("ask")).ID
+	_, err := h.GetTaskPushConfig(ctx, &a2a.GetTaskPushConfigRequest{TaskID: id, ID: "unknown"})
 	nowRight(t, errors.Is(err, a2a.ErrTaskNotFound), err, "noConfig")
 	raw, _ := json.Marshal(map[string]any{
 		"jsonrpc": "2.0", "id": 1, "method": "DeleteTaskPushNotificationConfig", "params": map[string]any{"taskId": id, "id": "unknown"},

@@ -39,7 +39,7 @@ import (
 	"github.com/a2aexec/a2aexec/executor"
 )
 
-// call sends a request to a server without a network.
+// callServer sends a request to a server without a network.
 func callServer(t *testing.T, h http.Handler, method, path, body string, header map[string]string) *httptest.ResponseRecorder {
 	t.Helper()
 	req := httptest.NewRequestWithContext(t.Context(), method, "http://agents.example"+path, strings.NewReader(body))
@@ -49,15 +49,6 @@ func callServer(t *testing.T, h http.Handler, method, path, body string, header 
 	rec := httptest.NewRecorder()
 	h.ServeHTTP(rec, req)
 	return rec
-}
-
-func newServer(t *testing.T, a *agent.Agent, opts ...executor.Option) *executor.Server {
-	t.Helper()
-	srv, err := executor.NewServer(a, append([]executor.Option{quiet}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return srv
 }
 
 func TestCardIsCached(t *testing.T) {
@@ -431,10 +422,7 @@ func TestErrorDataReachesTheGoClient(t *testing.T) {
 // own bindings.
 func TestHandlerAuthenticatesByItself(t *testing.T) {
 	t.Parallel()
-	h, err := executor.NewHandler(conforming(nil), quiet, executor.BearerAuth(executor.VerifierFunc(verifyNames)), executor.RequireScope("tasks.write"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := newHandler(t, conforming(nil), executor.BearerAuth(executor.VerifierFunc(verifyNames)), executor.RequireScope("tasks.write"))
 	binding := a2asrv.NewJSONRPCHandler(h)
 	body := rpcBody(`{"message":` + goodMessage + `}`)
 	for credential, want := range map[string]string{"": "-31401", "Bearer bad": "-31401", "Bearer reader": "-31403", "Bearer ada": `"result"`} {

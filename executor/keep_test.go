@@ -46,20 +46,6 @@ var asksOnAsk = agent.New("asks", agent.Stream(func(_ context.Context, req *agen
 	return nil, w.Text("re: " + req.Text())
 }))
 
-func newHandler(t *testing.T, a *agent.Agent, opts ...executor.Option) *executor.Handler {
-	t.Helper()
-	h, err := executor.NewHandler(a, append([]executor.Option{quiet}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := h.Shutdown(context.Background()); err != nil {
-			t.Error(err)
-		}
-	})
-	return h
-}
-
 // TestFinishedTasksAreForgottenAndParkedOnesStay: everybody gets their answer
 // all the same, though a task may be forgotten as soon as it has ended.
 func TestFinishedTasksAreForgottenAndParkedOnesStay(t *testing.T) {

@@ -3,7 +3,6 @@ package executor_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -68,10 +67,7 @@ func TestAnswerToATaskOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeased()
-		h, err := executor.NewHandler(greeter, executor.TaskStore(s), executor.Logger(slog.New(slog.DiscardHandler)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := newHandler(t, greeter, executor.TaskStore(s))
 		task, err := send(t.Context(), h, a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hi")))
 		if err != nil {
 			t.Fatal(err)
@@ -94,9 +90,6 @@ func TestAnswerToATaskOfAnotherProcess(t *testing.T) {
 		s.acquire = func() (bool, error) { return true, nil }
 		if done, err := answer(); err != nil || done.Status.State != a2a.TaskStateCompleted {
 			t.Errorf("got %v, %v", done, err)
-		}
-		if err := h.Shutdown(t.Context()); err != nil {
-			t.Error(err)
 		}
 	})
 }
@@ -142,14 +135,11 @@ func lostLease(t *testing.T, renew func([]a2a.TaskID) ([]a2a.TaskID, error), aft
 		stopped = time.Since(began)
 		return nil, ctx.Err()
 	}))
-	h, err := executor.NewHandler(a, executor.TaskStore(s), executor.Logger(slog.New(slog.DiscardHandler)),
+	h := newHandler(t, a, executor.TaskStore(s),
 		executor.OnOutcome(func(_ context.Context, o executor.Outcome) { t.Errorf("a hook was told of %+v", o) }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+	ctx := call(t)
 	var last a2a.Event
-	for ev, err := range h.SendStreamingMessage(ctx, &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("x"))}) {
+	for ev, err := range h.SendStreamingMessage(ctx, userMessage("x")) {
 		if err != nil {
 			if !errors.Is(err, a2a.ErrInternalError) || last == nil {
 				t.Errorf("the stream ended with %v after %v", err, last)
@@ -186,10 +176,7 @@ func TestRecoveryLooksUntilTheShutdown(t *testing.T) {
 			}
 			return []executor.Orphan{{Task: "gone", Owner: "me"}}, nil
 		}
-		h, err := executor.NewHandler(greeter, executor.TaskStore(s), executor.Logger(slog.New(slog.DiscardHandler)), executor.RecoverEvery(time.Minute))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := newHandler(t, greeter, executor.TaskStore(s), executor.RecoverEvery(time.Minute))
 		time.Sleep(3*time.Minute + time.Second)
 		if err := h.Shutdown(t.Context()); err != nil {
 			t.Error(err)
@@ -238,11 +225,8 @@ func TestRecoverSeesTheRequestAsItWas(t *testing.T) {
 			return nil, w.Text("the rest")
 		}))
 		over := make(chan executor.Outcome, 1)
-		h, err := executor.NewHandler(a, executor.TaskStore(s), executor.Logger(slog.New(slog.DiscardHandler)),
+		newHandler(t, a, executor.TaskStore(s),
 			executor.OnOutcome(func(_ context.Context, o executor.Outcome) { over <- o }))
-		if err != nil {
-			t.Fatal(err)
-		}
 		if o := <-over; o.State != executor.Completed {
 			t.Errorf("the run came to %+v", o)
 		}
@@ -259,9 +243,6 @@ func TestRecoverSeesTheRequestAsItWas(t *testing.T) {
 		}
 		if as := st.Task.Artifacts; len(as) != 2 || as[0].Parts[0].Text() != "half" || as[1].Parts[0].Text() != "the rest" {
 			t.Errorf("got the artifacts %v", as)
-		}
-		if err := h.Shutdown(t.Context()); err != nil {
-			t.Error(err)
 		}
 	})
 }
@@ -302,11 +283,7 @@ func TestAHeartbeatWhileTheStoreWrites(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		over := make(chan executor.Outcome, 1)
-		h, err := executor.NewHandler(greeter, executor.TaskStore(slowly{newLeased(), 9 * time.Second}),
-			executor.Logger(slog.New(slog.DiscardHandler)), executor.OnOutcome(func(_ context.Context, o executor.Outcome) { over <- o }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := newHandler(t, greeter, executor.TaskStore(slowly{newLeased(), 9 * time.Second}), executor.OnOutcome(func(_ context.Context, o executor.Outcome) { over <- o }))
 		task, err := send(t.Context(), h, a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hi")))
 		if err != nil || task.Status.State != a2a.TaskStateInputRequired {
 			t.Fatalf("got %v, %v", task, err)
@@ -320,9 +297,6 @@ func TestAHeartbeatWhileTheStoreWrites(t *testing.T) {
 		}
 		if o := <-over; o.State != executor.Completed {
 			t.Errorf("the hook was told of %+v", o)
-		}
-		if err := h.Shutdown(t.Context()); err != nil {
-			t.Error(err)
 		}
 	})
 }

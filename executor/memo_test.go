@@ -69,10 +69,7 @@ func TestMemosSurviveARestart(t *testing.T) {
 			store := taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: a2asrv.NewTaskStoreAuthenticator()})
 			var task *a2a.Task
 			for _, text := range []string{"go", "1", "2"} { // each on a new handler
-				h, err := executor.NewHandler(build(), quiet, executor.TaskStore(store))
-				if err != nil {
-					t.Fatal(err)
-				}
+				h := newHandler(t, build(), executor.TaskStore(store))
 				msg := userMessage(text)
 				if task != nil {
 					msg.Message.TaskID, msg.Message.ContextID = task.ID, task.ContextID

@@ -3,7 +3,6 @@ package executor_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,9 +39,6 @@ func TestCancelThatCannotBeStored(t *testing.T) {
 			if got := stateOf(t, h, task.ID); got != want || (err == nil) != (failures == 1) {
 				t.Errorf("%d failures: the task is %s, the client got %v", failures, got, err)
 			}
-			if err := h.Shutdown(t.Context()); err != nil {
-				t.Error(err)
-			}
 		})
 	}
 }
@@ -72,9 +68,6 @@ func TestStoreOutOfReachIsUnavailable(t *testing.T) {
 				t.Errorf("%s: the client got %v (%v)", what, err, e)
 			}
 		}
-		if err := h.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
 	})
 }
 
@@ -101,13 +94,10 @@ func TestRunThatCannotBeStoredIsNotFailed(t *testing.T) {
 			tries++
 			return tries == 1 // the ending, and not what comes after it
 		}}
-		h, err := executor.NewHandler(agent.New("quick", agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) {
+		h := newHandler(t, agent.New("quick", agent.Invoke(func(context.Context, *agent.Request) (*agent.Result, error) {
 			return agent.Text("done"), nil
-		})), executor.TaskStore(s), executor.Logger(slog.New(slog.DiscardHandler)),
+		})), executor.TaskStore(s),
 			executor.OnOutcome(func(_ context.Context, o executor.Outcome) { t.Errorf("a hook was told of %+v", o) }))
-		if err != nil {
-			t.Fatal(err)
-		}
 		var id a2a.TaskID
 		for ev, err := range h.SendStreamingMessage(user(t, ""), userMessage("hi")) {
 			if err == nil {
@@ -117,9 +107,6 @@ func TestRunThatCannotBeStoredIsNotFailed(t *testing.T) {
 		st, err := s.Get(user(t, ""), id)
 		if err != nil || st.Task.Status.State != a2a.TaskStateWorking {
 			t.Errorf("stored is %+v, %v", st, err)
-		}
-		if err := h.Shutdown(t.Context()); err != nil {
-			t.Error(err)
 		}
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 
 	"github.com/a2aexec/a2aexec/agent"
-	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -23,7 +22,7 @@ func TestPacedStream(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const chunks = 120 * 100
-		h, err := executor.NewHandler(streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+		h := newHandler(t, streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
 			for range chunks {
 				if err := w.Text(chunk20); err != nil {
 					return nil, err
@@ -31,10 +30,7 @@ func TestPacedStream(t *testing.T) {
 				time.Sleep(10 * time.Millisecond)
 			}
 			return nil, nil
-		}), quiet)
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		before := processorTime(t)
 		started := time.Now()
 		events, text := 0, strings.Builder{}

@@ -168,10 +168,7 @@ func TestPushThatFailsLeavesTheTaskUntouched(t *testing.T) {
 				t.Parallel()
 				var logs syncBuffer
 				tc.push.Attempts = 2
-				h, err := executor.NewHandler(chunky, unmerged(), executor.Logger(slog.New(slog.NewTextHandler(&logs, nil))), executor.PushNotifications(tc.push))
-				if err != nil {
-					t.Fatal(err)
-				}
+				h := newHandler(t, chunky, unmerged(), executor.Logger(slog.New(slog.NewTextHandler(&logs, nil))), executor.PushNotifications(tc.push))
 				id, state := answered(call(t), t, h, notified("a b", tc.url), streaming)
 				if state != a2a.TaskStateCompleted {
 					t.Errorf("ended as %q", state)
@@ -243,10 +240,7 @@ func TestPushIsSentAgain(t *testing.T) {
 // are served, and their notifications go out. A shutdown waits for it.
 func TestPushDelaysNobody(t *testing.T) {
 	t.Parallel()
-	h, err := executor.NewHandler(chunky, quiet, executor.PushNotifications(executor.Push{AllowPrivateNetworks: true, Timeout: time.Minute}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := newHandler(t, chunky, executor.PushNotifications(executor.Push{AllowPrivateNetworks: true, Timeout: time.Minute}))
 	release := make(chan struct{})
 	slow := newReceiver(t, func(int, http.ResponseWriter, *http.Request) bool { <-release; return true })
 	quick := newReceiver(t, nil)
@@ -274,10 +268,7 @@ func TestPushDelaysNobody(t *testing.T) {
 
 func TestShutdownDropsWhatCannotBeSent(t *testing.T) {
 	t.Parallel()
-	h, err := executor.NewHandler(chunky, quiet, executor.PushNotifications(executor.Push{AllowPrivateNetworks: true, Timeout: time.Hour}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := newHandler(t, chunky, executor.PushNotifications(executor.Push{AllowPrivateNetworks: true, Timeout: time.Hour}))
 	asked := make(chan struct{}, 10)
 	rc := newReceiver(t, func(_ int, _ http.ResponseWriter, r *http.Request) bool {
 		asked <- struct{}{}
@@ -305,10 +296,7 @@ func TestSenderThatHeedsNothingIsLeftBehind(t *testing.T) {
 			<-release
 			return nil
 		})
-		h, err := executor.NewHandler(chunky, quiet, executor.PushNotifications(executor.Push{Sender: deaf, Timeout: time.Second}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := newHandler(t, chunky, executor.PushNotifications(executor.Push{Sender: deaf, Timeout: time.Second}))
 		begun := time.Now()
 		answered(call(t), t, h, notified("", "http://example.com"), false)
 		if err := h.Shutdown(t.Context()); err != nil {
@@ -328,10 +316,7 @@ func TestStoreThatHangsDelaysNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		store := &badConfigs{list: func() error { <-release; return nil }}
-		h, err := executor.NewHandler(chunky, quiet, executor.PushNotifications(executor.Push{Store: store, Timeout: time.Minute, Attempts: 1}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := newHandler(t, chunky, executor.PushNotifications(executor.Push{Store: store, Timeout: time.Minute, Attempts: 1}))
 		begun := time.Now()
 		if _, state := answered(call(t), t, h, notified("a", "http://example.com"), true); state != a2a.TaskStateCompleted || time.Since(begun) > time.Second {
 			t.Errorf("ended as %q after %v", state, time.Since(begun))
@@ -373,18 +358,12 @@ func TestPushTellsOfExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		got := make(chan string, 10)
 		sender := eventFunc(func(ev a2a.Event) { got <- said(ev) })
-		h, err := executor.NewHandler(asksOnAsk, quiet, executor.ParkTimeout(time.Hour), executor.PushNotifications(executor.Push{Sender: sender}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := newHandler(t, asksOnAsk, executor.ParkTimeout(time.Hour), executor.PushNotifications(executor.Push{Sender: sender}))
 		answered(call(t), t, h, notified("ask", "http://example.com"), true)
 		for _, want := range []string{"task TASK_STATE_WORKING", "status TASK_STATE_INPUT_REQUIRED", "task TASK_STATE_FAILED"} {
 			if ev := <-got; ev != want {
 				t.Errorf("got %q, want %q", ev, want)
 			}
-		}
-		if err := h.Shutdown(t.Context()); err != nil {
-			t.Error(err)
 		}
 	})
 }
@@ -406,11 +385,8 @@ func TestReceiversOfAForgottenTaskGo(t *testing.T) {
 		<-release
 		got.Add(1)
 	})
-	h, err := executor.NewHandler(chunky, quiet, executor.KeepFinished(0, 1),
+	h := newHandler(t, chunky, executor.KeepFinished(0, 1),
 		executor.PushNotifications(executor.Push{Sender: sender, Store: store, Timeout: time.Minute}))
-	if err != nil {
-		t.Fatal(err)
-	}
 	first, _ := answered(call(t), t, h, notified("a", "http://example.com"), false)
 	last, _ := answered(call(t), t, h, notified("a", "http://example.com"), false)
 	close(release)
@@ -432,14 +408,8 @@ func TestReceiversOfAForgottenTaskGo(t *testing.T) {
 
 func TestPushInTheCard(t *testing.T) {
 	t.Parallel()
-	with, err := executor.NewServer(chunky, quiet, executor.PushNotifications(executor.Push{}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	without, err := executor.NewServer(chunky, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	with := newServer(t, chunky, executor.PushNotifications(executor.Push{}))
+	without := newServer(t, chunky)
 	if !with.Card("http://x").Capabilities.PushNotifications || without.Card("http://x").Capabilities.PushNotifications {
 		t.Error("the card does not say whether push notifications are supported")
 	}

@@ -59,12 +59,9 @@ func TestConfigThatChangesBetweenAttempts(t *testing.T) {
 					}
 					return errors.New("down")
 				})
-				h, err := executor.NewHandler(invoking(func(context.Context, *agent.Request) (*agent.Result, error) {
+				h := newHandler(t, invoking(func(context.Context, *agent.Request) (*agent.Result, error) {
 					return agent.Text("ok"), nil
-				}), quiet, executor.PushNotifications(executor.Push{Store: store, Sender: sender}))
-				if err != nil {
-					t.Fatal(err)
-				}
+				}), executor.PushNotifications(executor.Push{Store: store, Sender: sender}))
 				if _, err := h.SendMessage(t.Context(), notified("hi", "http://old/")); err != nil {
 					t.Fatal(err)
 				}
@@ -93,10 +90,7 @@ func TestDeletedReceiverThatHadToWait(t *testing.T) {
 			return store.Delete(ctx, ev.TaskInfo().TaskID, "z")
 		})
 		release := make(chan struct{})
-		h, err := executor.NewHandler(conforming(release), quiet, executor.PushNotifications(executor.Push{Store: listed{store}, Sender: sender}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := newHandler(t, conforming(release), executor.PushNotifications(executor.Push{Store: listed{store}, Sender: sender}))
 		msg := userMessage("wait")
 		msg.Config = &a2a.SendMessageConfig{ReturnImmediately: true}
 		res, err := h.SendMessage(t.Context(), msg)
@@ -108,9 +102,6 @@ func TestDeletedReceiverThatHadToWait(t *testing.T) {
 		}
 		create(t, h, res.TaskInfo().TaskID, "z", last)
 		close(release)
-		if err := h.Shutdown(t.Context()); err != nil {
-			t.Fatal(err)
-		}
 	})
 }
 

@@ -18,17 +18,13 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/a2aexec/a2aexec/agent"
-	"github.com/a2aexec/a2aexec/executor"
 )
 
 // TestRESTTakesProtoNames: a2a-sdk 1.3.0 (Python) sends a 0.3 message over
 // HTTP+JSON in the field names of the protocol buffers, which the host refused.
 func TestRESTTakesProtoNames(t *testing.T) {
 	t.Parallel()
-	srv, err := executor.NewServer(echo("bank"), quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	srv := newServer(t, echo("bank"))
 	hs := httptest.NewServer(srv)
 	t.Cleanup(hs.Close)
 	for name, tc := range map[string]struct {

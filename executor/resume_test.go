@@ -30,15 +30,8 @@ func asker(opts ...hitl.Option) *agent.Agent {
 // the task sees it go on.
 func TestResumeOutOfBand(t *testing.T) {
 	t.Parallel()
-	h, err := executor.NewHandler(asker(hitl.Auth("oauth2")), quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := h.SendMessage(call(t), userMessage("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := res.TaskInfo().TaskID
+	h := newHandler(t, asker(hitl.Auth("oauth2")))
+	id := sent(call(t), t, h, userMessage("x")).ID
 	if _, err := h.Resume(t.Context(), agent.User{Name: "somebody else"}, string(id)); !errors.Is(err, a2a.ErrTaskNotFound) {
 		t.Errorf("another user's task: got %v", err)
 	}
@@ -82,10 +75,7 @@ func TestParkTimeout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				h, err := executor.NewHandler(asker(c.opts...), quiet, executor.ParkTimeout(time.Hour))
-				if err != nil {
-					t.Fatal(err)
-				}
+				h := newHandler(t, asker(c.opts...), executor.ParkTimeout(time.Hour))
 				res, err := h.SendMessage(call(t), userMessage("x"))
 				if err != nil {
 					t.Fatal(err)
@@ -111,10 +101,7 @@ func TestParkTimeout(t *testing.T) {
 	}
 	t.Run("answered", func(t *testing.T) {
 		t.Parallel()
-		h, err := executor.NewHandler(asker(), quiet, executor.ParkTimeout(time.Hour))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := newHandler(t, asker(), executor.ParkTimeout(time.Hour))
 		res, err := h.SendMessage(call(t), userMessage("x"))
 		if err != nil {
 			t.Fatal(err)
@@ -123,9 +110,6 @@ func TestParkTimeout(t *testing.T) {
 		req.Message.TaskID = res.TaskInfo().TaskID
 		if res, err = h.SendMessage(call(t), req); err != nil || firstText(res) != "got a" {
 			t.Errorf("got %+v, %v", res, err)
-		}
-		if err := h.Shutdown(t.Context()); err != nil { // stops the timer
-			t.Error(err)
 		}
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -15,7 +14,6 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2aclient"
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
-	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2aexec/a2aexec/agent"
@@ -35,8 +33,6 @@ func firstText(res a2a.SendMessageResult) string {
 	return task.Artifacts[0].Parts[0].Text()
 }
 
-var quiet = executor.Logger(slog.New(slog.DiscardHandler))
-
 func echo(name string) *agent.Agent {
 	return agent.New(name, agent.Invoke(agent.TextFunc(func(_ context.Context, s string) (string, error) { return name + ": " + s, nil })))
 }
@@ -45,10 +41,7 @@ func TestTwoAgentsOnOneMux(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	for _, name := range []string{"loans", "cards"} {
-		srv, err := executor.NewServer(echo(name), quiet, executor.Prefix("/"+name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		srv := newServer(t, echo(name), executor.Prefix("/"+name))
 		mux.Handle("/"+name+"/", srv)
 	}
 	hs := httptest.NewServer(mux)
@@ -62,7 +55,7 @@ func TestTwoAgentsOnOneMux(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := client.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("hi"))})
+		res, err := client.SendMessage(t.Context(), userMessage("hi"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -74,10 +67,7 @@ func TestTwoAgentsOnOneMux(t *testing.T) {
 
 func TestCard(t *testing.T) {
 	t.Parallel()
-	srv, err := executor.NewServer(echo("My Bank"), quiet, executor.BaseURL("https://bank.example/agents/"), executor.GRPCAddr("bank.example:443"), executor.Version("1.2.3"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	srv := newServer(t, echo("My Bank"), executor.BaseURL("https://bank.example/agents/"), executor.GRPCAddr("bank.example:443"), executor.Version("1.2.3"))
 	rec := httptest.NewRecorder()
 	srv.ServeHTTP(rec, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/.well-known/agent-card.json", nil))
 	var card struct {
@@ -177,7 +167,7 @@ func TestShutdownLetsRunsFinish(t *testing.T) {
 	}))
 	answer := make(chan error, 1)
 	go func() {
-		res, err := client.SendMessage(context.Background(), &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("x"))})
+		res, err := client.SendMessage(context.Background(), userMessage("x"))
 		if err == nil && firstText(res) != "finished" {
 			err = fmt.Errorf("got %+v", res)
 		}
@@ -187,7 +177,7 @@ func TestShutdownLetsRunsFinish(t *testing.T) {
 	down := make(chan error, 1)
 	go func() { down <- shutdown() }()
 	refused := func() bool {
-		_, err := client.SendMessage(context.Background(), &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("late"))})
+		_, err := client.SendMessage(context.Background(), userMessage("late"))
 		return err != nil
 	}
 	for !refused() { // until the server has noticed
@@ -216,7 +206,7 @@ func TestShutdownEndsWhatDoesNotFinish(t *testing.T) {
 	go func() {
 		defer close(last)
 		var ev a2a.Event
-		for e, err := range client.SendStreamingMessage(context.Background(), &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("x"))}) {
+		for e, err := range client.SendStreamingMessage(context.Background(), userMessage("x")) {
 			if err != nil {
 				t.Errorf("stream: %v", err)
 				return
@@ -254,20 +244,17 @@ func TestServeTellsWhyItCannot(t *testing.T) {
 func TestDisconnectChangesNothing(t *testing.T) {
 	t.Parallel()
 	left, done := make(chan struct{}), make(chan executor.Outcome, 1)
-	h, err := executor.NewHandler(streaming(func(ctx context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+	h := newHandler(t, streaming(func(ctx context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
 		if err := w.Text("before "); err != nil {
 			return nil, err
 		}
 		<-left
 		return nil, errors.Join(ctx.Err(), w.Text("after"))
-	}), quiet, executor.OnOutcome(func(_ context.Context, o executor.Outcome) { done <- o }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, _ := a2asrv.NewCallContext(t.Context(), nil)
+	}), executor.OnOutcome(func(_ context.Context, o executor.Outcome) { done <- o }))
+	base := call(t)
 	ctx, cancel := context.WithCancel(base)
 	var id a2a.TaskID
-	for ev, err := range h.SendStreamingMessage(ctx, &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("x"))}) {
+	for ev, err := range h.SendStreamingMessage(ctx, userMessage("x")) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -307,21 +294,18 @@ func TestCancel(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			begun := make(chan a2a.TaskID, 1)
-			h, err := executor.NewHandler(streaming(func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+			h := newHandler(t, streaming(func(ctx context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
 				if err := w.Text("so far"); err != nil {
 					return nil, err
 				}
 				begun <- a2a.TaskID(req.TaskID())
 				return agent.Text("too late"), wait(ctx)
-			}), quiet, executor.GracePeriod(10*time.Millisecond))
-			if err != nil {
-				t.Fatal(err)
-			}
-			ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
+			}), executor.GracePeriod(10*time.Millisecond))
+			ctx := call(t)
 			events := make(chan []a2a.Event, 1)
 			go func() {
 				var got []a2a.Event
-				for ev, err := range h.SendStreamingMessage(ctx, &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("x"))}) {
+				for ev, err := range h.SendStreamingMessage(ctx, userMessage("x")) {
 					if err != nil {
 						break // the order of what came before is checked
 					}
@@ -353,21 +337,14 @@ func TestCancel(t *testing.T) {
 // refused by one that has ended and one that does not exist.
 func TestSubscribe(t *testing.T) {
 	t.Parallel()
-	h, err := executor.NewHandler(streaming(func(_ context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
+	h := newHandler(t, streaming(func(_ context.Context, req *agent.Request, w *stream.Writer) (*agent.Result, error) {
 		if _, asked := req.Question(); !asked {
 			return nil, hitl.InputRequired("?")
 		}
 		return nil, w.Text("next turn")
-	}), quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, _ := a2asrv.NewCallContext(t.Context(), nil)
-	res, err := h.SendMessage(ctx, userMessage("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := res.TaskInfo().TaskID
+	}))
+	ctx := call(t)
+	id := sent(ctx, t, h, userMessage("x")).ID
 	for i, end := range []func() error{
 		func() error {
 			req := userMessage("answer")
@@ -381,11 +358,7 @@ func TestSubscribe(t *testing.T) {
 		},
 	} {
 		if i == 1 { // another parked task, which is canceled
-			res, err := h.SendMessage(ctx, userMessage("x"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			id = res.TaskInfo().TaskID
+			id = sent(ctx, t, h, userMessage("x")).ID
 		}
 		var got []a2a.Event
 		for ev, err := range h.SubscribeToTask(ctx, &a2a.SubscribeToTaskRequest{ID: id}) {
@@ -425,11 +398,8 @@ func TestSubscribe(t *testing.T) {
 	}
 	gone, leave := context.WithCancel(ctx)
 	defer leave()
-	res, err = h.SendMessage(ctx, userMessage("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, err := range h.SubscribeToTask(gone, &a2a.SubscribeToTaskRequest{ID: res.TaskInfo().TaskID}) {
+	parked := sent(ctx, t, h, userMessage("x")).ID
+	for _, err := range h.SubscribeToTask(gone, &a2a.SubscribeToTaskRequest{ID: parked}) {
 		if err != nil {
 			t.Error(err)
 		}

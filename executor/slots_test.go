@@ -35,10 +35,7 @@ import (
 // serveBindings gives a server on loopback, and a client for each binding of 1.0.
 func serveBindings(t *testing.T, a *agent.Agent, opts ...executor.Option) (srv *executor.Server, url string, clients map[string]*a2aclient.Client) {
 	t.Helper()
-	srv, err := executor.NewServer(a, append([]executor.Option{quiet}, opts...)...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	srv = newServer(t, a, opts...)
 	hs := httptest.NewServer(srv)
 	t.Cleanup(hs.Close)
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

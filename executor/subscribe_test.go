@@ -62,12 +62,9 @@ func TestSubscriptionThatComesAtTheEndOfATurn(t *testing.T) {
 		Store: taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: a2asrv.NewTaskStoreAuthenticator()}),
 		armed: make(chan struct{}), parked: make(chan struct{}),
 	}
-	h, err := executor.NewHandler(invoking(func(context.Context, *agent.Request) (*agent.Result, error) {
+	h := newHandler(t, invoking(func(context.Context, *agent.Request) (*agent.Result, error) {
 		return nil, hitl.InputRequired("?")
-	}), quiet, executor.TaskStore(s))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}), executor.TaskStore(s))
 	streamed := func(req *a2a.SendMessageRequest) (id a2a.TaskID) {
 		for ev, err := range h.SendStreamingMessage(call(t), req) {
 			if err != nil {

@@ -33,18 +33,15 @@ func TestTimesAreInMilliseconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(123456789) // of the bubble's clock
-		srv, err := executor.NewServer(agent.New("timely", agent.Stream(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+		srv := newServer(t, agent.New("timely", agent.Stream(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
 			if err := w.Progress("soon"); err != nil {
 				return nil, err
 			}
 			return nil, w.Text("now")
-		})), quiet)
-		if err != nil {
-			t.Fatal(err)
-		}
+		})))
 		old := `{"jsonrpc":"2.0","id":1,"method":"message/stream","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"x"}]}}}`
 		rest03 := `{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"x"}]},"configuration":{"blocking":true}}`
-		if _, err := srv.SendMessage(t.Context(), &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart("x"))}); err != nil {
+		if _, err := srv.SendMessage(t.Context(), userMessage("x")); err != nil {
 			t.Fatal(err)
 		}
 		for path, bodies := range map[string][]string{

@@ -209,11 +209,8 @@ func TestTraceOfOtherEndings(t *testing.T) {
 	p := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder))
 	ctx, outer := p.Tracer("test").Start(call(t), "outer")
 	done := make(chan executor.Outcome, 1)
-	h, err := executor.NewHandler(asker(), quiet, executor.TracerProvider(p),
+	h := newHandler(t, asker(), executor.TracerProvider(p),
 		executor.OnOutcome(func(_ context.Context, o executor.Outcome) { done <- o }))
-	if err != nil {
-		t.Fatal(err)
-	}
 	if _, err := h.SendMessage(ctx, userMessage("x")); err != nil {
 		t.Fatal(err)
 	}
@@ -250,10 +247,7 @@ func (endPanics) End(...trace.SpanEndOption) { panic("no end") }
 func TestTracerPanics(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]trace.TracerProvider{"at the start": panickingTracer{}, "at the end": panickingSpan{}} {
-		h, err := executor.NewHandler(echo("a"), quiet, executor.TracerProvider(p))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := newHandler(t, echo("a"), executor.TracerProvider(p))
 		res, err := h.SendMessage(call(t), userMessage("x"))
 		if err != nil || firstText(res) != "a: x" {
 			t.Errorf("%s: got %v, %v", name, res, err)
