@@ -65,16 +65,8 @@ func (p ports) cardFor(t *testing.T, host string) (urls []string, header http.He
 		t.Fatal(err)
 	}
 	req.Host = host
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return interfaceURLs(t, body), res.Header
+	res, body := fetch(t, req)
+	return interfaceURLs(t, []byte(body)), res.Header
 }
 
 // interfaceURLs gives each address of a card once.

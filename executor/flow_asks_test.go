@@ -20,22 +20,6 @@ import (
 	"github.com/a2aexec/a2aexec/stream"
 )
 
-// named is a flow of two nodes under another name than line.
-func named(t *testing.T, name string, first, second node) *flow.Compiled[order] {
-	t.Helper()
-	g := flow.New[order](name)
-	a := flow.Node(g, "name", "form", first, func(s *order, v string) { s.Name = v })
-	b := flow.Node(g, "size", "form", second, func(s *order, v string) { s.Size = v })
-	g.Edge(flow.START, a)
-	g.Edge(a, b)
-	g.Edge(b, flow.END)
-	c, err := g.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
 // counted counts how often a node runs.
 func counted(n *atomic.Int32, fn node) node {
 	return func(ctx context.Context, s order) (string, error) {
@@ -204,10 +188,7 @@ func TestMistypedAnswerAsksAgain(t *testing.T) {
 		g.Edge(z, x, y)
 		g.Edge(x, flow.END)
 		g.Edge(y, flow.END)
-		c, err := g.Compile()
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := compiled(t, g)
 		_, send := shop(t, agent.New("shop", agent.Flow(c, begin, finish)))
 		task := send(nil, a2a.NewTextPart("x"))
 		id := string(task.ID) + "/pair/"

@@ -32,11 +32,7 @@ func around(t *testing.T, inner *flow.Compiled[order], after node) *flow.Compile
 	g.Edge(first, form)
 	g.Edge(form, last)
 	g.Edge(last, flow.END)
-	c, err := g.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return compiled(t, g)
 }
 
 func TestNestedFlowAsksThroughTheTask(t *testing.T) {
@@ -98,10 +94,7 @@ func TestFlowLoopKeepsEachVisit(t *testing.T) {
 	g.Edge(flow.START, draft)
 	g.Edge(draft, review)
 	g.Route(review, func(order) flow.Ref { return draft }, draft, flow.END)
-	c, err := g.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := compiled(t, g)
 	a := agent.New("writer", agent.Flow(c, begin, finish))
 	both(t, a, func(t *testing.T, got *executortest.Got) {
 		t.Helper()

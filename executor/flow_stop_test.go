@@ -59,11 +59,7 @@ func stoppedFlow(t *testing.T, last node) *flow.Compiled[order] {
 	g.Join(join, left, right, secret)
 	g.Edge(join, form)
 	g.Edge(form, flow.END)
-	c, err := g.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return compiled(t, g)
 }
 
 // TestFinishedNodesOutliveAStop: a task that was stopped before its code had
@@ -228,11 +224,7 @@ func twice(t *testing.T, one, two *flow.Compiled[order], after error, opts ...fl
 	}, func(s *order, v order) { *s = v }, opts...)
 	g.Edge(flow.START, n)
 	g.Edge(n, flow.END)
-	c, err := g.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return compiled(t, g)
 }
 
 // TestNestedFlowsOfOneVisitKeepTheirWork: what a node's first nested flow had
@@ -318,10 +310,7 @@ func TestResumedFlowStoppedKeepsAllItsWork(t *testing.T) {
 	g.Edge(a, ask)
 	g.Edge(ask, deaf)
 	g.Edge(deaf, flow.END)
-	c, err := g.Compile()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := compiled(t, g)
 	h := newHandler(t, agent.New("shop", agent.Flow(c, begin, finish)))
 	parked := sent(call(t), t, h, userMessage("x"))
 	go func() { _, _ = h.SendMessage(context.WithoutCancel(call(t)), replyTo(parked, a2a.NewTextPart("XL"))) }()

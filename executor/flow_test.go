@@ -34,12 +34,23 @@ type node = flow.Func[order, string]
 // line is a flow of two nodes, name and size.
 func line(t *testing.T, name, size node, opts ...flow.NodeOption) *flow.Compiled[order] {
 	t.Helper()
-	g := flow.New[order]("line")
+	return named(t, "line", name, size, opts...)
+}
+
+// named is a line of that name.
+func named(t *testing.T, flowName string, name, size node, opts ...flow.NodeOption) *flow.Compiled[order] {
+	t.Helper()
+	g := flow.New[order](flowName)
 	a := flow.Node(g, "name", "form", name, func(s *order, v string) { s.Name = v }, opts...)
 	b := flow.Node(g, "size", "form", size, func(s *order, v string) { s.Size = v }, opts...)
 	g.Edge(flow.START, a)
 	g.Edge(a, b)
 	g.Edge(b, flow.END)
+	return compiled(t, g)
+}
+
+func compiled(t *testing.T, g *flow.Graph[order]) *flow.Compiled[order] {
+	t.Helper()
 	c, err := g.Compile()
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,9 @@ package executor_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"strconv"
 	"sync"
@@ -97,6 +99,21 @@ func replyTo(task *a2a.Task, parts ...*a2a.Part) *a2a.SendMessageRequest {
 
 func userMessage(text string) *a2a.SendMessageRequest {
 	return &a2a.SendMessageRequest{Message: a2a.NewMessage(a2a.MessageRoleUser, a2a.NewTextPart(text))}
+}
+
+// fetch sends a request over HTTP and reads the whole answer.
+func fetch(t *testing.T, req *http.Request) (*http.Response, string) {
+	t.Helper()
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, string(body)
 }
 
 type syncBuffer struct {

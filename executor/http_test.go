@@ -283,7 +283,7 @@ func TestOldStreamsEnd(t *testing.T) {
 	t.Parallel()
 	w := serve(t, conforming(nil))
 	for text, state := range map[string]string{"credentials": "auth-required", "ask": "input-required", "hi": "completed"} {
-		body := w.sendAll(t, "/v0.3", `{"jsonrpc":"2.0","id":1,"method":"message/stream","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"`+text+`"}]}}}`)
+		_, _, body := w.post(t, "/v0.3", `{"jsonrpc":"2.0","id":1,"method":"message/stream","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"`+text+`"}]}}}`)
 		events := strings.Split(strings.TrimSpace(body), "\n\n")
 		last := events[len(events)-1]
 		if !strings.Contains(last, `"final":true`) || !strings.Contains(last, `"state":"`+state+`"`) {
@@ -295,29 +295,10 @@ func TestOldStreamsEnd(t *testing.T) {
 			}
 		}
 	}
-	body := w.sendAll(t, "/v0.3/v1/message:stream", `{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"credentials"}]}}`)
+	_, _, body := w.post(t, "/v0.3/v1/message:stream", `{"message":{"messageId":"m","role":"ROLE_USER","content":[{"text":"credentials"}]}}`)
 	if events := strings.Split(strings.TrimSpace(body), "\n\n"); !strings.Contains(events[len(events)-1], `"final":true`) {
 		t.Errorf("HTTP+JSON: the last event is %s", events[len(events)-1])
 	}
-}
-
-// sendAll reads a stream to its end.
-func (w *wire) sendAll(t *testing.T, path, body string) string {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.url+path, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
 }
 
 // TestOldRESTErrors have the status and the content type that clients read.
@@ -386,22 +367,31 @@ func (p *pipeWriter) WriteHeader(int)             {}
 func (p *pipeWriter) Write(b []byte) (int, error) { return p.w.Write(b) }
 func (p *pipeWriter) Flush()                      {}
 
-// TestErrorDataReachesTheGoClient: what a client of the host's makes of a
-// refusal, package errcode reads.
-func TestErrorDataReachesTheGoClient(t *testing.T) {
-	t.Parallel()
-	w := serve(t, conforming(nil))
+// transports are those of the host's Go client, by their bindings' names.
+func (w *wire) transports(t *testing.T) map[string]a2aclient.Transport {
+	t.Helper()
 	hc := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(hc.CloseIdleConnections)
 	base, err := url.Parse(w.url + "/v1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, tr := range map[string]a2aclient.Transport{
-		"JSON-RPC":  a2aclient.NewJSONRPCTransport(w.url+"/", hc),
-		"HTTP+JSON": a2aclient.NewRESTTransport(base, hc),
-		"gRPC":      a2agrpcclient.NewGRPCTransport(w.conn),
-	} {
+	return map[string]a2aclient.Transport{
+		"JSON-RPC":     a2aclient.NewJSONRPCTransport(w.url+"/", hc),
+		"HTTP+JSON":    a2aclient.NewRESTTransport(base, hc),
+		"gRPC":         a2agrpcclient.NewGRPCTransport(w.conn),
+		"JSON-RPC 0.3": a2av0.NewJSONRPCTransport(a2av0.JSONRPCTransportConfig{URL: w.url + "/v0.3", Client: hc}),
+	}
+}
+
+// TestErrorDataReachesTheGoClient: what a client of the host's makes of a
+// refusal, package errcode reads.
+func TestErrorDataReachesTheGoClient(t *testing.T) {
+	t.Parallel()
+	w := serve(t, conforming(nil))
+	all := w.transports(t)
+	delete(all, "JSON-RPC 0.3") // cannot decode the data of errors
+	for name, tr := range all {
 		_, err := tr.GetTask(t.Context(), nil, &a2a.GetTaskRequest{ID: "nowhere"})
 		e := errcode.FromClient(err)
 		if !errors.Is(err, a2a.ErrTaskNotFound) || e.Code() != errcode.NotFound || e.Reason() != "task_not_found" || e.Domain() != "conforming" || e.Message() != "Task not found." {
@@ -553,18 +543,7 @@ func TestCorrelationIDs(t *testing.T) {
 func TestSubscribeFollowsTheNextTurn(t *testing.T) {
 	t.Parallel()
 	w := serve(t, conforming(nil))
-	hc := &http.Client{Transport: &http.Transport{}}
-	t.Cleanup(hc.CloseIdleConnections)
-	base, err := url.Parse(w.url + "/v1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, tr := range map[string]a2aclient.Transport{
-		"JSON-RPC":     a2aclient.NewJSONRPCTransport(w.url+"/", hc),
-		"HTTP+JSON":    a2aclient.NewRESTTransport(base, hc),
-		"gRPC":         a2agrpcclient.NewGRPCTransport(w.conn),
-		"JSON-RPC 0.3": a2av0.NewJSONRPCTransport(a2av0.JSONRPCTransportConfig{URL: w.url + "/v0.3", Client: hc}),
-	} {
+	for name, tr := range w.transports(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			id := a2a.TaskID(w.start(t, "ask", nil))

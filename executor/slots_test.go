@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -156,16 +155,7 @@ func postJSON(t *testing.T, url, body string) (*http.Response, string) {
 	if !strings.Contains(url, "/v0.3") {
 		req.Header.Set("A2A-Version", "1.0")
 	}
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	out, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res, string(out)
+	return fetch(t, req)
 }
 
 // TestSlotComesBackWhateverTheHandlerDoes: one client, one slot, and it is free
