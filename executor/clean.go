@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"log/slog"
 	"net/http"
@@ -181,13 +182,16 @@ func (c *config) tell(ctx context.Context, id a2a.TaskID, err error) *protocolEr
 	if out.kind.http == http.StatusUnauthorized && out.challenge == "" {
 		out.challenge = c.challenges("")
 	}
+	if _, own := err.(*protocolError); !own && errors.Is(out.kind.sentinel, errUnavailable) { //nolint:errorlint // one of ours alone: the server is busy or goes down
+		out.correlate() // something that the server depends on is down
+	}
 	out = c.seal(out)
+	attrs := append([]slog.Attr{slog.String("agent", c.agent.Name()), slog.String("task_id", string(id))}, causeAttrs(err)...)
 	if out.correlationID == "" {
-		emit(ctx, c.logger, slog.LevelDebug, "request refused", causeAttrs(err)...)
+		emit(ctx, c.logger, slog.LevelDebug, "request refused", attrs...)
 		return out
 	}
-	emit(ctx, c.logger, slog.LevelError, "request failed",
-		append(causeAttrs(err), slog.String("task_id", string(id)), slog.String("correlation_id", out.correlationID))...)
+	emit(ctx, c.logger, slog.LevelError, "request failed", append(attrs, slog.String("correlation_id", out.correlationID))...)
 	return out
 }
 

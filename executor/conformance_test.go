@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -535,7 +536,7 @@ func verifyNames(_ context.Context, credential string) (executor.Identity, error
 	case "bad":
 		return executor.Identity{}, errcode.New(errcode.AuthRequired, "expired", errcode.Message("hunter2"))
 	case "down":
-		return executor.Identity{}, errcode.New(errcode.UpstreamUnavailable, "issuer", errcode.Message("The issuer is down."), errcode.RetryAfter(time.Second))
+		return executor.Identity{}, errcode.New(errcode.UpstreamUnavailable, "issuer", errcode.Message("The issuer is down."), errcode.RetryAfter(time.Second), errcode.Cause(errors.New("dial users.internal")))
 	case "panic":
 		panic("hunter2")
 	case "reader":
@@ -613,8 +614,12 @@ func TestConformanceOfAuthentication(t *testing.T) {
 		r.run(t, w)
 	}
 	t.Cleanup(func() { // after the rows
-		if log := w.log.String(); !strings.Contains(log, "hunter2") {
+		log := w.log.String()
+		if !strings.Contains(log, "hunter2") {
 			t.Error("the log lacks the verifier's panic")
+		}
+		if !strings.Contains(log, "users.internal") {
+			t.Error("the log does not say that the verifier is down")
 		}
 	})
 }

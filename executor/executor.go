@@ -302,7 +302,7 @@ func (c *config) hostPanic(v any) error { return c.panicked(context.Background()
 // panicked tells of a panic outside of a run (in an interceptor, a store, or
 // by a fault of this package): logged whole, told as an internal error.
 func (c *config) panicked(ctx context.Context, v any) error {
-	emit(ctx, c.logger, slog.LevelError, "panic outside of a run",
+	emit(ctx, c.logger, slog.LevelError, "panic outside of a run", slog.String("agent", c.agent.Name()),
 		slog.String("panic", panicText(v)), slog.String("stack", string(debug.Stack())))
 	return a2a.ErrInternalError
 }

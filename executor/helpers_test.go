@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -125,6 +126,16 @@ func (b *syncBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.Write(p)
+}
+
+// lineWith is the line of a log that has that text, "" if none has.
+func lineWith(b *syncBuffer, text string) string {
+	for line := range strings.Lines(b.String()) {
+		if strings.Contains(line, text) {
+			return line
+		}
+	}
+	return ""
 }
 
 func (b *syncBuffer) String() string {

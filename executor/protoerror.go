@@ -190,11 +190,18 @@ func (e *protocolError) forHost() error {
 func (c *config) seal(e *protocolError) *protocolError {
 	e.domain = c.builder.Domain
 	e.meta["timestamp"] = time.Now().UTC().Format("2006-01-02T15:04:05.000Z07:00")
-	if errors.Is(e.kind.sentinel, a2a.ErrInternalError) && e.correlationID == "" {
+	if errors.Is(e.kind.sentinel, a2a.ErrInternalError) {
+		e.correlate()
+	}
+	return e
+}
+
+// correlate gives an error the id under which the log has its cause.
+func (e *protocolError) correlate() {
+	if e.correlationID == "" {
 		e.correlationID = newCorrelationID()
 		e.meta["correlationId"] = e.correlationID
 	}
-	return e
 }
 
 // refusalOf is the protocol error that an authored application error asks for,

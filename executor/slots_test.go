@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -85,7 +86,8 @@ func newGate() gate {
 func TestMaxRunsOnEveryBinding(t *testing.T) {
 	t.Parallel()
 	g := newGate()
-	srv, url, clients := serveBindings(t, g.Agent, executor.MaxRuns(2, 7*time.Second))
+	var log syncBuffer
+	srv, url, clients := serveBindings(t, g.Agent, executor.MaxRuns(2, 7*time.Second), executor.Logger(slog.New(slog.NewTextHandler(&log, nil))))
 	var wg sync.WaitGroup
 	for range 2 {
 		ctx := call(t)
@@ -118,6 +120,9 @@ func TestMaxRunsOnEveryBinding(t *testing.T) {
 		if !strings.Contains(body, want) {
 			t.Errorf("JSON-RPC: %s is not in %s", want, body)
 		}
+	}
+	if log.String() != "" {
+		t.Errorf("a busy server is no fault to be logged: %s", log.String())
 	}
 	close(g.open)
 	wg.Wait()

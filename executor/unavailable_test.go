@@ -112,7 +112,11 @@ func TestEveryBindingTellsOfAnOutage(t *testing.T) {
 					if part == "configs" && !onlyConfigs || binding == "JSON-RPC 0.3" && oldMethods[r.op] == "" {
 						continue
 					}
-					checkOutage(t, binding, r.op, w.ask(t, binding, r))
+					got := w.ask(t, binding, r)
+					checkOutage(t, binding, r.op, got)
+					if id, _ := got.data["correlationId"].(string); id == "" || !strings.Contains(lineWith(w.log, id), "10.1.2.3") {
+						t.Errorf("%s, %s: the log has no cause under %q", binding, r.op, id)
+					}
 				}
 			}
 			if part == "all" {
