@@ -270,8 +270,8 @@ func (r *run) notify(ctx context.Context, o Outcome) {
 	ctx = context.WithoutCancel(ctx)
 	if !o.logged {
 		r.logOutcome(ctx, o)
-		r.logLost(ctx, Outcome{})
 	}
+	r.logLost(ctx, Outcome{}) // of what the ending flushed
 	for _, f := range r.onOutcome {
 		r.notifyOne(ctx, o, f)
 	}

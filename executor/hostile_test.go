@@ -473,7 +473,11 @@ func TestLostValuesAreLogged(t *testing.T) {
 	log := executortest.With(executor.Logger(slog.New(slog.NewTextHandler(&logged, nil))))
 	executortest.Run(t, a, "x", log).AssertCompleted(t)
 	executortest.Run(t, a, "ask", log).AssertInputRequired(t, "?")
-	for _, want := range []string{"/part", "/metadata", "/payload"} {
+	executortest.Run(t, streaming(func(_ context.Context, _ *agent.Request, w *stream.Writer) (*agent.Result, error) {
+		return nil, errors.Join(w.Text("at once"), w.Data(map[string]any{"buffered": func() {}, "ok": 1}),
+			w.NewArtifact("b", stream.Metadata(map[string]any{"about": func() {}})).Text("b"), errors.New("x"))
+	}), "x", log).AssertFailed(t, errcode.Internal)
+	for _, want := range []string{"/part", "/metadata", "/payload", "/buffered", "/about"} {
 		if !strings.Contains(logged.String(), want) {
 			t.Errorf("the log lacks %s: %s", want, logged.String())
 		}

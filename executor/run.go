@@ -336,7 +336,18 @@ func (r *run) seal() (closing []stream.Chunk) {
 	if r.control != (stream.Control{}) {
 		_, closing = r.control.Close()
 	}
+	for _, c := range closing {
+		r.lose(c)
+	}
 	return closing
+}
+
+// lose notes what is lost of a chunk.
+func (r *run) lose(c stream.Chunk) {
+	r.lost.add(c.Dropped)
+	for _, p := range c.Parts {
+		r.lost.add(p.Dropped())
+	}
 }
 
 // await gives the user's code the grace period to return, and reports whether it
@@ -365,9 +376,7 @@ type sink struct{ r *run }
 
 // Chunk implements stream.Sink.
 func (s sink) Chunk(c stream.Chunk) error {
-	for _, p := range c.Parts {
-		s.r.lost.add(p.Dropped())
-	}
+	s.r.lose(c)
 	return s.send(s.r.ids.event(s.r.task.TaskInfo(), c))
 }
 

@@ -23,6 +23,7 @@ type Interrupt struct { //nolint:errname // not a failure; in the manner of fs.S
 	auth    bool
 	members map[string]any // of a question for credentials
 	memo    map[string]any
+	lost    []string // of memo
 }
 
 // InputRequired asks for input with a prompt for people. Return the result as
@@ -128,10 +129,11 @@ func (i *Interrupt) Data() map[string]any {
 	return m
 }
 
-// Dropped lists what [Payload] left out, each as a JSON Pointer and a reason.
+// Dropped lists what [Payload] and [Memo] left out, each as a JSON Pointer and a
+// reason.
 func (i *Interrupt) Dropped() []string {
 	if i == nil {
 		return nil
 	}
-	return slices.Clone(i.dropped)
+	return slices.Concat(i.dropped, i.lost)
 }

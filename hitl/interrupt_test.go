@@ -46,6 +46,11 @@ func TestData(t *testing.T) {
 			map[string]any{"question": "Q?", "a": 1.0},
 			1,
 		},
+		{
+			"and of a memo", hitl.InputRequired("Q?", hitl.Memo(map[string]any{"f": func() {}}), hitl.Payload(map[string]any{"ch": make(chan int), "a": 1})),
+			map[string]any{"question": "Q?", "a": 1.0},
+			2,
+		},
 		{"nothing JSON can express", hitl.InputRequired("Q?", hitl.Payload(make(chan int))), map[string]any{"question": "Q?"}, 1},
 		{"no prompt", hitl.InputRequired(""), map[string]any{"question": "Input is required."}, 0},
 		{"a prompt that is not UTF-8", hitl.InputRequired("Q\xff"), map[string]any{"question": "Q\uFFFD"}, 0},

@@ -19,10 +19,11 @@ const MemoKey = "a2aexec/memo"
 // Default, and nil: none.
 func Memo(v map[string]any) Option {
 	var m map[string]any
+	var lost []string
 	if len(v) > 0 {
-		m, _ = plain.Map(v)
+		m, lost = plain.Map(v)
 	}
-	return Option{func(i *Interrupt) { i.memo = m }}
+	return Option{func(i *Interrupt) { i.memo, i.lost = m, lost }}
 }
 
 // Memo is what the asking code wants to find again, nil if there is nothing.

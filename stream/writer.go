@@ -27,6 +27,8 @@ type Chunk struct {
 	// Metadata is that of the artifact, with its first chunk, in plain JSON types.
 	// It must not be changed.
 	Metadata map[string]any
+	// Dropped lists what was left out of Metadata, like [Part.Dropped].
+	Dropped []string
 }
 
 // Info identifies and describes an artifact of one run.
@@ -129,13 +131,14 @@ type key struct {
 
 // artifact is the state of one artifact of a Writer.
 type artifact struct {
-	info   Info
-	meta   map[string]any
-	opened bool // something was written to it
-	sent   bool // its first chunk was sent
-	closed bool // its last chunk was sent
-	waits  bool // something is held back
-	held   held
+	info    Info
+	meta    map[string]any
+	dropped []string // of meta
+	opened  bool     // something was written to it
+	sent    bool     // its first chunk was sent
+	closed  bool     // its last chunk was sent
+	waits   bool     // something is held back
+	held    held
 }
 
 // Text appends text to the run's default artifact. Empty text sends nothing.
@@ -276,7 +279,7 @@ func (w *Writer) describe(k key, opts []ArtifactOption) {
 func (a *artifact) chunk(parts []Part, last bool) Chunk {
 	c := Chunk{Artifact: a.info, Parts: parts, Append: a.sent, Last: last}
 	if !a.sent {
-		c.Metadata = a.meta
+		c.Metadata, c.Dropped = a.meta, a.dropped
 	}
 	return c
 }
@@ -356,11 +359,11 @@ func Description(text string) ArtifactOption {
 // Metadata sets the artifact's metadata (A2A section 4.1.7). What JSON cannot
 // express is left out. Default: none.
 func Metadata(m map[string]any) ArtifactOption {
-	plainly, _ := plain.Map(m)
+	plainly, dropped := plain.Map(m)
 	if len(plainly) == 0 {
 		plainly = nil
 	}
-	return ArtifactOption{func(a *artifact) { a.meta = plainly }}
+	return ArtifactOption{func(a *artifact) { a.meta, a.dropped = plainly, dropped }}
 }
 
 // Control ends a Writer. Only whoever made the Writer has it.
