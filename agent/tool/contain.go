@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"runtime/debug"
@@ -61,11 +62,16 @@ func containServer(next mcp.MethodHandler) mcp.MethodHandler {
 // endData tells how a handler ended, on the way through the library, which
 // passes on nothing but JSON.
 type endData struct {
+	By           string // a server elsewhere may say anything, and often has a stack
 	Panic, Stack string
 	Exited       bool
 }
 
+// here is what no server elsewhere knows.
+var here = rand.Text()
+
 func ended(d endData) *jsonrpc.Error {
+	d.By = here
 	e := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: errExited.Message()}
 	if data, err := json.Marshal(d); err == nil {
 		e.Data = data
@@ -80,6 +86,7 @@ func endIn(e *jsonrpc.Error) error {
 		_ = json.Unmarshal(e.Data, &d) // what is no such thing tells nothing
 	}
 	switch {
+	case d.By != here:
 	case d.Exited:
 		return errExited
 	case d.Stack != "":

@@ -103,3 +103,27 @@ func TestErrorsOfAServerStayInside(t *testing.T) {
 		}
 	}
 }
+
+// TestStackOfAServer: servers of other languages give the stack of a failure as data,
+// which was taken for a panic of ours, and failed the request at once.
+func TestStackOfAServer(t *testing.T) {
+	t.Parallel()
+	s, calls := rawHTTP(t, func(w http.ResponseWriter, a asked) bool {
+		if a.Method == "tools/call" {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"m","data":{"stack":"at bank.js:1","exited":true}}}`, a.ID)
+		}
+		return a.Method == "tools/call"
+	})
+	ctx, bank := request(t), guardedTool(t, s, "t")
+	for range 2 {
+		if out, err := bank.Call(ctx, nil); err != nil || out.Text != fmt.Sprintf(unavailable, "t") {
+			t.Errorf("got %+v, %v", out, err)
+		}
+	}
+	_, err := bank.Call(ctx, nil)
+	expectEscape(t, err, errcode.UpstreamUnavailable, "component_invoke_error", "mcp:S/t", 2)
+	if n := calls.Load(); n != 3 {
+		t.Errorf("%d calls", n)
+	}
+}

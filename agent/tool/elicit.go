@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -21,37 +23,54 @@ import (
 
 // calling is the call that a question belongs to.
 type calling struct {
-	tool string
-	args json.RawMessage
+	tool  string
+	args  json.RawMessage
+	asked *numbers // how often each question was asked
 }
 
 type callingKey struct{}
 
-// elicit answers a question of the server from what the user said, or asks. Servers
-// of older protocols ask outside of any call; nobody can be asked there.
+// elicit answers a question that a server asks by a request of its own. Servers of
+// older protocols ask so, outside of any call; nobody can be asked there.
 func (s *Server) elicit(ctx context.Context, req *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+	return s.answer(ctx, req.Params)
+}
+
+// answer answers a question of the server from what the user said, or asks. One that
+// is asked again in the same call has an answer of its own: the first was not enough.
+func (s *Server) answer(ctx context.Context, p *mcp.ElicitParams) (*mcp.ElicitResult, error) {
 	asker, ok := hitl.AskerFrom(ctx)
 	c, called := ctx.Value(callingKey{}).(calling)
-	if !ok || !called {
+	if !called {
 		return &mcp.ElicitResult{Action: "cancel"}, nil
 	}
-	schema, err := json.Marshal(req.Params.RequestedSchema)
+	schema, err := json.Marshal(p.RequestedSchema)
 	if err != nil {
 		return nil, err
 	}
-	id, answer, answered, err := asker.Answer(ctx, s.questionKey(c, req.Params, schema))
+	key := s.questionKey(c, p, schema)
+	n := c.asked.next(key)
+	switch {
+	case !ok && n > 1:
+		return nil, errors.New("the server asks again what nobody can answer")
+	case !ok:
+		return &mcp.ElicitResult{Action: "cancel"}, nil
+	case n > 1:
+		key += fmt.Sprint("#", n)
+	}
+	id, answer, answered, err := asker.Answer(ctx, key)
 	if err != nil {
 		return nil, fmt.Errorf("look up answer to %s: %w", s.name, err)
 	}
 	if !answered {
-		return nil, s.question(id, req.Params, "")
+		return nil, s.question(id, p, "")
 	}
-	if req.Params.URL != "" {
+	if p.URL != "" {
 		return &mcp.ElicitResult{Action: actionOf(answer, "accept")}, nil
 	}
 	res, fault := readAnswer(answer, schema)
 	if fault != "" {
-		return nil, s.question(id, req.Params, fault)
+		return nil, s.question(id, p, fault)
 	}
 	return res, nil
 }
@@ -152,7 +171,19 @@ func readAnswer(answer any, schema json.RawMessage) (*mcp.ElicitResult, string) 
 	if err := json.Unmarshal(raw, &res.Content); err != nil {
 		return nil, "The answer is no JSON object."
 	}
+	addDefaults(&res.Content, schema)
 	return res, ""
+}
+
+// addDefaults gives members that were left out the values that the schema has for them.
+func addDefaults(content *map[string]any, schema json.RawMessage) {
+	var s jsonschema.Schema
+	if json.Unmarshal(schema, &s) != nil {
+		return
+	}
+	if r, err := s.Resolve(nil); err == nil {
+		_ = r.ApplyDefaults(content) // a default that does not fit is the server's concern
+	}
 }
 
 // actionOf reads an answer that is an action and nothing else.

@@ -41,15 +41,10 @@ func (t *mcpTool) Call(ctx context.Context, args json.RawMessage) (Output, error
 	if len(args) == 0 { // called without the guard
 		args = emptyObject
 	}
-	ctx = context.WithValue(ctx, callingKey{}, calling{t.spec.Name, args})
+	ctx = context.WithValue(ctx, callingKey{}, calling{t.spec.Name, args, &numbers{of: map[string]int{}}})
 	var res *mcp.CallToolResult
 	err := t.server.with(ctx, func(ctx context.Context, session *mcp.ClientSession) (err error) {
-		defer func() { // the library does on some answers that are rubbish
-			if v := recover(); v != nil {
-				err = fmt.Errorf("the MCP library panicked: %v", v)
-			}
-		}()
-		res, err = session.CallTool(ctx, &mcp.CallToolParams{Name: t.spec.Name, Arguments: args})
+		res, err = t.converse(ctx, session, args)
 		return err
 	})
 	if ask := t.server.signIn(ctx, err); ask != nil {

@@ -48,7 +48,8 @@ func MaxBytes(n int64) ServerOption {
 // A question of the server to a call (elicitation) parks the task, as one with
 // hitl.Ask does, and one by URL as a question for credentials. The next message
 // answers with an object that fits the schema, or with the value of the only
-// member that is asked for; {"action": "decline"} declines.
+// member that is asked for; {"action": "decline"} declines. What the server asks
+// again in the same call is another question, up to ten in all.
 type Server struct {
 	name           string
 	dial           Dial
@@ -157,7 +158,8 @@ func NewServer(name string, dial Dial, opts ...ServerOption) *Server {
 		}
 	}
 	s.client = mcp.NewClient(&mcp.Implementation{Name: "a2aexec", Version: "0.1.0"}, &mcp.ClientOptions{
-		KeepAlive: s.keepAlive, ElicitationHandler: s.elicit, Capabilities: &mcp.ClientCapabilities{
+		KeepAlive: s.keepAlive, ElicitationHandler: s.elicit, MultiRoundTrip: &mcp.MultiRoundTripOptions{Disabled: true},
+		Capabilities: &mcp.ClientCapabilities{
 			Elicitation: &mcp.ElicitationCapabilities{Form: &mcp.FormElicitationCapabilities{}, URL: &mcp.URLElicitationCapabilities{}},
 		},
 	})

@@ -114,6 +114,12 @@ func oneFails() map[string]func(w http.ResponseWriter, a asked) {
 				}
 			}
 		},
+		"a call put off": func(w http.ResponseWriter, a asked) {
+			result(w, a, `{"resultType":"input_required","inputRequests":{},"requestState":"later"}`)
+		},
+		"a question of another kind": func(w http.ResponseWriter, a asked) {
+			result(w, a, `{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list","params":{}}}}`)
+		},
 		"null requests": func(w http.ResponseWriter, a asked) {
 			result(w, a, `{"resultType":"input_required","inputRequests":{"a":null}}`)
 		},
