@@ -59,12 +59,13 @@ const (
 	codeTimedOut = -32001
 	codeInternal = -32603
 	codeArgument = -32602
+	codeNone     = 0 // it said none
 )
 
 // answered makes an error of what the server answered.
 func answered(component string, e *jsonrpc.Error) error {
 	switch e.Code {
-	case codeFailed, codeInternal:
+	case codeFailed, codeInternal, codeNone:
 		if err := endIn(e); err != nil {
 			return err
 		}

@@ -114,6 +114,10 @@ func oneFails() map[string]func(w http.ResponseWriter, a asked) {
 				}
 			}
 		},
+		"an error that says nothing": func(w http.ResponseWriter, a asked) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{}}`, a.ID)
+		},
 		"a call put off": func(w http.ResponseWriter, a asked) {
 			result(w, a, `{"resultType":"input_required","inputRequests":{},"requestState":"later"}`)
 		},
