@@ -50,10 +50,10 @@ func containServer(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		o := apart(ctx, errExited, func() (mcp.Result, error) { return next(ctx, method, req) })
 		if o.err == error(errExited) { //nolint:errorlint // our own sentinel
-			return nil, ended(endData{Exited: true})
+			return nil, ended(ctx, endData{Exited: true})
 		}
 		if p, ok := errtree.As[*errcode.PanicError](o.err); ok {
-			return nil, ended(endData{Panic: fmt.Sprint(p.Value()), Stack: string(p.Stack())})
+			return nil, ended(ctx, endData{Panic: fmt.Sprint(p.Value()), Stack: string(p.Stack())})
 		}
 		return o.out, o.err
 	}
@@ -70,9 +70,16 @@ type endData struct {
 // here is what no server elsewhere knows.
 var here = rand.Text()
 
-func ended(d endData) *jsonrpc.Error {
-	d.By = here
+// insideKey marks the sessions of [InProcess]: a server may have others, too, whose
+// clients are told nothing of its inside.
+type insideKey struct{}
+
+func ended(ctx context.Context, d endData) *jsonrpc.Error {
 	e := &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: errExited.Message()}
+	if ctx.Value(insideKey{}) == nil {
+		return e
+	}
+	d.By = here
 	if data, err := json.Marshal(d); err == nil {
 		e.Data = data
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -126,4 +128,42 @@ func TestStackOfAServer(t *testing.T) {
 	if n := calls.Load(); n != 3 {
 		t.Errorf("%d calls", n)
 	}
+}
+
+// TestPanicOfASharedServer: of a server that is in the program, and served to others,
+// too, those were sent the value of a panic and its stack.
+func TestPanicOfASharedServer(t *testing.T) {
+	t.Parallel()
+	s := mcp.NewServer(&mcp.Implementation{Name: "bank", Version: "v1"}, nil)
+	mcp.AddTool(s, &mcp.Tool{Name: "panics"}, func(context.Context, *mcp.CallToolRequest, struct{}) (*mcp.CallToolResult, any, error) {
+		panic("index of ours")
+	})
+	here := tool.NewServer("here", tool.InProcess(s))
+	closed(t, here)
+	_, err := guardedTool(t, here, "panics").Call(request(t), nil)
+	expectEscape(t, err, errcode.Internal, "panic", "mcp:here/panics", 0)
+
+	web := httptest.NewServer(mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true}))
+	t.Cleanup(web.Close)
+	res, err := web.Client().Do(call(t, web.URL, "panics"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil || !strings.Contains(string(body), "-32603") || strings.Contains(string(body), "ours") || strings.Contains(string(body), ".go") {
+		t.Errorf("got %s, %v", body, err)
+	}
+}
+
+func call(t *testing.T, url, name string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url,
+		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+name+`","arguments":{}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json, text/event-stream")
+	return req
 }

@@ -45,7 +45,8 @@ func InProcess(server *mcp.Server) Dial {
 	server.AddReceivingMiddleware(containServer)
 	return func(ctx context.Context) (mcp.Transport, error) {
 		there, here := mcp.NewInMemoryTransports()
-		if _, err := server.Connect(context.WithoutCancel(ctx), there, nil); err != nil {
+		life := context.WithValue(context.WithoutCancel(ctx), insideKey{}, true)
+		if _, err := server.Connect(life, there, nil); err != nil {
 			return nil, err
 		}
 		return here, nil
