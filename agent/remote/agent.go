@@ -42,7 +42,7 @@ func New(address string, opts ...Option) (*Agent, error) {
 	a := newAgent(cfg, u.Host)
 	card := *u
 	if !strings.HasSuffix(card.Path, ".json") {
-		a.guess = baseName(card.Path)
+		a.guess = tidyName(baseName(card.Path))
 		card.Path = strings.TrimSuffix(card.Path, "/") + cardPath
 		card.RawPath = ""
 	}
@@ -72,7 +72,8 @@ func (a *Agent) Close() error {
 }
 
 // reach gives the way to the agent. One that was not found is looked for again
-// with the next call. Callers wait for each other, each no longer than its ctx.
+// with the next call. Of calls that look for it at once each does so by itself, and
+// all keep to what the first has found.
 func (a *Agent) reach(ctx context.Context) (*wire, error) {
 	a.mu.Lock()
 	w := a.wire
@@ -90,7 +91,8 @@ func (a *Agent) reach(ctx context.Context) (*wire, error) {
 		a.wire = w
 		return w, nil
 	}
-	return a.wire, w.client.Destroy() // another call was faster
+	_ = w.client.Destroy() // another call was faster
+	return a.wire, nil
 }
 
 // Source is where the agent's failures happen: http:HOST/AGENT, by the name of

@@ -13,6 +13,8 @@ import (
 
 	"github.com/a2aexec/a2aexec/agent"
 	"github.com/a2aexec/a2aexec/agent/remote"
+	"github.com/a2aexec/a2aexec/errcode"
+	"github.com/a2aexec/a2aexec/errcode/retry"
 )
 
 // handWritten is an agent on the bare host, as others write them.
@@ -80,6 +82,16 @@ func TestHostOfACard(t *testing.T) {
 		if got := a.Source(); got != "http:"+want+"/bank" {
 			t.Errorf("%s: got %s", address, got)
 		}
+	}
+}
+
+// TestNameOfAnAddress: one that cannot be told as it is lost failures their code.
+func TestNameOfAnAddress(t *testing.T) {
+	t.Parallel()
+	_, err := to(t, "http://127.0.0.1:1/a%0Ab%20/", remote.Retry(retry.MaxAttempts(1))).Call(t.Context(), remote.Text("x"))
+	d, buildErr := (errcode.Builder{}).Data(errcode.Default().Convert(err))
+	if d.ErrorCode != errcode.UpstreamUnavailable || d.ErrorSource != "http:127.0.0.1:1/ab" {
+		t.Errorf("got %s of %q, %v", d.ErrorCode, d.ErrorSource, buildErr)
 	}
 }
 

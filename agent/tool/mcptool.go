@@ -25,7 +25,7 @@ func newMCPTool(s *Server, t *mcp.Tool) (*mcpTool, error) {
 		schema = nil
 	}
 	return &mcpTool{
-		server: s, source: "mcp:" + s.name + "/" + t.Name,
+		server: s, source: validSource("mcp:", s.name+"/"+t.Name),
 		spec: Spec{Name: t.Name, Description: t.Description, InputSchema: schema},
 	}, nil
 }

@@ -204,7 +204,7 @@ func (s *Server) Tools(ctx context.Context) ([]Tool, error) {
 		return nil, fmt.Errorf("list tools of %s: %w", s.name, context.Cause(ctx))
 	}
 	failed := &errcode.ComponentLoadError{Component: "tools of " + s.name, Err: explain(s.name, err)}
-	return nil, errcode.TableFrom(ctx).Convert(failed).With(errcode.Source("mcp:" + s.name))
+	return nil, errcode.TableFrom(ctx).Convert(failed).With(errcode.Source(validSource("mcp:", s.name)))
 }
 
 // maxPages is how many pages a list of tools may have.
