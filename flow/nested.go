@@ -117,8 +117,9 @@ func (f *frame) nest() (*nest, error) {
 	return n, nil
 }
 
-// nestedAgain begins the key of later ones, and no key that anybody would give [Once].
-const nestedAgain = "\x00"
+// nestedAgain begins the key of later ones, and no key that [Once] makes: see
+// plain.Key.
+const nestedAgain = "\uFFFD#"
 
 // effect finds an effect or makes one. The caller holds mu.
 func (f *frame) effect(key string) *effect {
