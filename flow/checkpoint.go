@@ -47,9 +47,6 @@ func (s *session) remember(ctx context.Context) {
 	s.store = &both.checkpoints
 }
 
-// isLost reports whether the store has failed.
-func (c *checkpoints) isLost() bool { return c.lost != nil }
-
 // save makes a checkpoint if there is a store.
 func (r *run[S]) save(st status) error {
 	if r.cfg.store == nil {

@@ -4,11 +4,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/a2aexec/a2aexec/internal/errtree"
 )
 
 // Mermaid draws the graph as a Mermaid flowchart. Nodes that res says are
 // completed and that err says have failed are marked; the zero Result and nil
-// draw the bare graph. Nodes and edges are sorted, labels escaped: the same graph
+// draw the bare graph; of an error that was nested in another flow's (see [Nested])
+// what it says of this flow counts. Nodes and edges are sorted, labels escaped: the same graph
 // is always the same text.
 func (c *Compiled[S]) Mermaid(res Result[S], err error) string {
 	d := c.drawing(res.trace, err)
@@ -112,7 +115,7 @@ func (c *core) drawing(t *trace, err error) drawing {
 	slices.SortFunc(order, func(a, b int32) int { return strings.Compare(c.metas[a].id, c.metas[b].id) })
 	names := map[int32]string{0: startID, atEnd: endID}
 	d := drawing{nodes: []drawnNode{{name: startID, id: startID, terminal: true}}}
-	marks := marksOf(t, err)
+	marks := c.marksOf(t, err)
 	for i, at := range order {
 		m := c.metas[at]
 		names[at] = fmt.Sprintf("n%d", i+1)
@@ -138,7 +141,7 @@ func (c *core) drawnEdges(at int32, names map[int32]string) []drawnEdge {
 	return edges
 }
 
-func marksOf(t *trace, err error) map[string]string {
+func (c *core) marksOf(t *trace, err error) map[string]string {
 	marks := map[string]string{}
 	if t != nil {
 		for _, id := range t.completed() {
@@ -148,8 +151,8 @@ func marksOf(t *trace, err error) map[string]string {
 			marks[f.Node] = markFailed
 		}
 	}
-	e, ok := firstNodeError(err)
-	if !ok {
+	e := c.ownError(err)
+	if e == nil {
 		return marks
 	}
 	for _, id := range e.Completed {
@@ -160,6 +163,17 @@ func marksOf(t *trace, err error) map[string]string {
 	}
 	marks[e.Node] = markFailed
 	return marks
+}
+
+// ownError is the error of a run of this flow among err, nil if there is none.
+func (c *core) ownError(err error) (own *NodeError) {
+	errtree.Walk(err, func(e error) bool {
+		if n, ok := e.(*NodeError); ok && n != nil && n.Flow == c.name { //nolint:errorlint // one node of a walk
+			own = n
+		}
+		return own == nil
+	})
+	return own
 }
 
 var mermaidEscape = strings.NewReplacer(

@@ -52,3 +52,25 @@ func TestDrawing(t *testing.T) {
 	golden(t, "failed.mmd", c.Mermaid(flow.Result[trail]{}, err))
 	golden(t, "failed.dot", c.DOT(res, err))
 }
+
+// TestDrawingOfANestedFlow: the nodes of the outer flow marked those of the inner
+// one that had the same names.
+func TestDrawingOfANestedFlow(t *testing.T) {
+	t.Parallel()
+	inner, l := newLab("inner"), newLab("outer")
+	inner.chain(flow.START, inner.node("a", nil), inner.node("b", fails), inner.node("c", nil), flow.END)
+	in := inner.compile(t)
+	n := flow.Node(l.Graph, "a", "flow", flow.Nested(in, func(s trail) trail { return s }), func(s *trail, v trail) { *s = v })
+	l.chain(flow.START, l.node("c", nil), n, flow.END)
+	_, err := l.compile(t).Run(t.Context(), "r", trail{})
+	want, innerErr := in.Run(t.Context(), "r", trail{})
+	if diff := cmp.Diff(in.DOT(want, innerErr), in.DOT(flow.Result[trail]{}, err)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	o := newLab("other")
+	o.chain(flow.START, o.node("b", fails), flow.END)
+	_, other := o.compile(t).Run(t.Context(), "r", trail{})
+	if in.Mermaid(flow.Result[trail]{}, other) != in.Mermaid(flow.Result[trail]{}, nil) {
+		t.Error("another flow's error marks something")
+	}
+}

@@ -34,6 +34,12 @@ func (r *run[S]) conclude() {
 	}
 }
 
+// failed is what a run returns that fails between two frontiers.
+func (r *run[S]) failed(culprit int32, err error) (Result[S], error) {
+	e := r.fail(culprit, err) // first: it completes the result
+	return r.result(), e
+}
+
 func (r *run[S]) result() Result[S] { return Result[S]{State: r.state, trace: &r.trace} }
 
 // lastNode is the node that completed last, START if none did.
@@ -53,7 +59,7 @@ func (r *run[S]) nextNode() int32 {
 }
 
 // fail makes the run's error.
-func (r *run[S]) fail(culprit int32, err error) error {
+func (r *run[S]) fail(culprit int32, err error) *NodeError {
 	r.conclude()
 	r.noteFailure(culprit)
 	var own *task

@@ -42,7 +42,7 @@ func (r *run[S]) apart(work func() (Result[S], error)) (res Result[S], err error
 // torn makes the error of a run whose goroutine was ended. It calls nothing of
 // the user's, who might end it again.
 func (r *run[S]) torn(cause error) error {
-	if len(r.front) == 0 { // on the plain path
+	if len(r.front) == 0 && r.isPlain() { // else the run has come to its end
 		r.stumble(attempted{err: cause})
 	}
 	r.mu.Lock()
@@ -67,10 +67,11 @@ func (r *run[S]) torn(cause error) error {
 	return err
 }
 
-// keepTorn saves the run of a torn goroutine, as after a panic.
+// keepTorn saves the run of a torn goroutine, as after a panic. One that has come
+// to its end is saved already.
 func (r *run[S]) keepTorn(err error) error {
 	var e *NodeError
-	if r.store == nil || r.store.text == nil || !errors.As(err, &e) {
+	if r.store == nil || r.store.text == nil || len(r.front) == 0 || !errors.As(err, &e) {
 		return err
 	}
 	e.Err = join(e.Err, r.save(statusFailed))

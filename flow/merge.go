@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"encoding/json"
 	"maps"
 	"strings"
 
@@ -82,20 +81,24 @@ func (r *run[S]) copied() (s S, err error) {
 	return s, err
 }
 
-// forget drops the answers and effects of the visits that are over.
+// forget drops the answers, memos and effects of the visits that are over.
 func (r *run[S]) forget() {
 	if r.store == nil {
 		return // they are forgotten with the run
 	}
-	if r.answers == nil && !r.used.Load() {
-		return // nobody causes an effect without having looked for the frame
+	if r.answers == nil && r.memos == nil && r.effects == nil {
+		return // and so it stays: the visits are closed
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range r.front {
 		scope := r.scope(r.front[i].node, r.begun(r.front[i].node))
-		maps.DeleteFunc(r.effects, func(key string, _ *effect) bool { return strings.HasPrefix(key, scope) })
-		scope = r.id + "/" + scope
-		maps.DeleteFunc(r.answers, func(id string, _ json.RawMessage) bool { return strings.HasPrefix(id, scope) })
+		dropFrom(r.effects, scope)
+		dropFrom(r.answers, r.id+"/"+scope)
+		dropFrom(r.memos, r.id+"/"+scope)
 	}
+}
+
+func dropFrom[V any](m map[string]V, scope string) {
+	maps.DeleteFunc(m, func(key string, _ V) bool { return strings.HasPrefix(key, scope) })
 }

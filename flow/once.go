@@ -57,15 +57,13 @@ func Once[T any](ctx context.Context, key string, fn func(context.Context) (T, e
 // saveEffect saves the run with an effect that has just come about. If that fails,
 // the effect is as before. The caller holds mu.
 func (s *session) saveEffect(e *effect, before effect) error {
-	saved := false
-	defer func() { // not when the store ends the goroutine either
-		if !saved {
+	last := s.store.seq
+	defer func() { // also when the store ends the goroutine, or, once it is saved, the hook
+		if s.store.seq == last {
 			*e = before
 		}
 	}()
-	err := s.saver.saveRunning()
-	saved = !s.store.isLost()
-	return err
+	return s.saver.saveRunning()
 }
 
 // claim finds a stored effect, or makes it the caller's to cause.

@@ -44,11 +44,12 @@ func (r *run[S]) proceed(ctx context.Context) (Result[S], error) {
 		r.halt()
 		return r.result(), nil
 	}
+	r.busy = r.nextNode()
 	if err := r.save(statusRunning); err != nil {
 		if isAmong(err, ErrConflict) {
 			return Result[S]{}, fmt.Errorf("resume run %q: %w", r.id, err)
 		}
-		return r.result(), r.fail(r.nextNode(), err)
+		return r.failed(r.nextNode(), err)
 	}
 	return r.drive(ctx, atNone)
 }

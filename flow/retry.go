@@ -15,7 +15,7 @@ import (
 func (r *run[S]) attempts(f *frame, n *node[S]) attempted {
 	for try := int32(1); ; try++ {
 		out, late, err := r.attempt(f, n)
-		got := attempted{out, err, try}
+		got := attempted{out: out, err: err, tries: try}
 		if err == nil {
 			return got
 		}
@@ -25,7 +25,7 @@ func (r *run[S]) attempts(f *frame, n *node[S]) attempted {
 		}
 		e := Event{Kind: NodeRetries, Attempt: int(try), Err: err, Wait: wait}
 		if hookErr := r.emit(f.about(e)); hookErr != nil {
-			got.err = hookErr
+			got.err, got.hook = hookErr, true
 			return got
 		}
 		if !sleep(f, wait) {

@@ -62,13 +62,13 @@ func (r *run[S]) start(ctx context.Context) (Result[S], error) {
 		return r.drive(ctx, node)
 	}
 	if err := r.leaveStart(); err != nil {
-		return r.result(), r.fail(0, err)
+		return r.failed(0, err)
 	}
 	if err := r.save(r.status()); err != nil {
 		if isAmong(err, ErrConflict) {
 			return Result[S]{}, fmt.Errorf("start run %q: %w", r.id, ErrRunExists)
 		}
-		return r.result(), r.fail(r.nextNode(), err)
+		return r.failed(r.nextNode(), err)
 	}
 	return r.drive(ctx, atNone)
 }
@@ -127,7 +127,7 @@ func (r *run[S]) drive(ctx context.Context, plain int32) (Result[S], error) {
 		}
 	}
 	if err := r.discard(); err != nil { //nolint:contextcheck // it is in the base
-		return r.result(), r.fail(r.lastNode(), err)
+		return r.failed(r.lastNode(), err)
 	}
 	return r.result(), nil
 }
@@ -165,7 +165,7 @@ func (r *run[S]) round(ctx context.Context) (stop bool, err error) {
 
 // turn goes from an applied frontier to the next.
 func (r *run[S]) turn() error {
-	last := r.front[0].node
+	last, visit := r.front[0].node, int(r.begun(r.front[0].node))
 	if node, err := r.advance(); err != nil {
 		return r.fail(node, join(err, r.save(statusFailed)))
 	}
@@ -174,7 +174,9 @@ func (r *run[S]) turn() error {
 	}
 	if err := r.save(r.status()); err != nil {
 		r.step-- // it belongs to the round before
-		return r.fail(last, err)
+		e := r.fail(last, err)
+		e.Visit = visit // if it is its turn again
+		return e
 	}
 	return nil
 }

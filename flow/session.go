@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -51,11 +52,15 @@ type saver interface{ saveRunning() error }
 // nothing stands for what is aside of a run that has none. It is only read.
 var nothing = &aside{}
 
-// own makes what is aside of a run.
-func (t *trace) own() {
-	if t.aside == nothing {
-		t.aside = &aside{}
+// own makes what is aside of a run. A node that has just failed may have left
+// somebody behind who looks there, with the lock.
+func (s *session) own() {
+	if s.aside != nothing {
+		return
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.aside = &aside{}
 }
 
 // base is what the frames of a run, or of one frontier, have in common.
@@ -159,12 +164,18 @@ func (s *session) Answer(ctx context.Context, key string) (id string, value any,
 	if err != nil {
 		return "", nil, false, err
 	}
-	id = s.id + "/" + f.key(key)
+	id = f.askID(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	raw, answered := s.answers[id]
 	return id, raw, answered, nil
 }
+
+// askID is the id of the question that a visit calls key. With a slash in it, it
+// could be that of a question which a flow nested in the visit asks.
+func (f *frame) askID(key string) string { return f.s.id + "/" + f.key(withoutSlash.Replace(key)) }
+
+var withoutSlash = strings.NewReplacer("%", "%25", "/", "%2F")
 
 // Recall implements hitl.Rememberer.
 func (s *session) Recall(ctx context.Context, key string) (map[string]any, error) {
@@ -174,7 +185,7 @@ func (s *session) Recall(ctx context.Context, key string) (map[string]any, error
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	memo := s.memos[s.id+"/"+f.key(key)]
+	memo := s.memos[f.askID(key)]
 	if memo == nil {
 		return nil, nil
 	}

@@ -90,6 +90,7 @@ type attempted struct {
 	out   any
 	err   error
 	tries int32
+	hook  bool // it was the hook that failed, which no fan-out tolerates
 }
 
 // visit runs one node, with its retries, and notes what came of it.
@@ -97,7 +98,7 @@ func (r *run[S]) visit(t *task, g *group) {
 	n := &r.c.nodes[t.node]
 	if n.simple() && r.cfg.hook == nil {
 		out, err := r.call(t.frame, n)
-		r.settle(t, g, attempted{out, err, 1})
+		r.settle(t, g, attempted{out: out, err: err, tries: 1})
 		return
 	}
 	r.visitSlowly(t, g, n)
@@ -108,7 +109,7 @@ func (r *run[S]) visit(t *task, g *group) {
 func (r *run[S]) visitSlowly(t *task, g *group, n *node[S]) {
 	f := t.frame
 	if err := r.emit(f.about(Event{Kind: NodeStarted, Attempt: 1})); err != nil {
-		r.settle(t, g, attempted{nil, err, 0})
+		r.settle(t, g, attempted{err: err, hook: true})
 		return
 	}
 	got := r.attempts(f, n)
@@ -254,7 +255,7 @@ func (r *run[S]) judge(t *task, g *group, got attempted) task {
 			return end
 		}
 	}
-	if t.tolerant && f.run.Err() == nil {
+	if t.tolerant && !got.hook && f.run.Err() == nil {
 		end.phase = dropped
 		if r.store != nil {
 			end.made = r.keepFailure(end.err, end.tries)
