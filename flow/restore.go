@@ -152,7 +152,6 @@ func (r *run[S]) restoreRest(in *stored) error {
 			return fmt.Errorf("join %q: %w", id, errNoNode)
 		}
 	}
-	r.used.Store(len(in.Effects) > 0)
 	for _, e := range in.Effects {
 		if r.effects == nil {
 			r.effects = map[string]*effect{}

@@ -19,7 +19,7 @@ type session struct {
 	id   string
 	step int
 	base base
-	used atomic.Bool // a node has looked for its frame, in an earlier part of the run too if there are effects
+	used atomic.Bool // a node has looked for its frame
 
 	// mu guards what nodes reach while they run: the effects, what is aside and,
 	// if there is a store, all that a checkpoint is made of.
