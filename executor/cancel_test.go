@@ -266,7 +266,8 @@ func TestStoppedCodeIsHeard(t *testing.T) {
 					<-ctx.Done()
 					return nil, c.after(ctx, hang)
 				})
-				h := newHandler(t, a, executor.Logger(slog.New(slog.NewTextHandler(&log, nil))), executor.RunTimeout(c.timeout),
+				provider, ended := recordSpans()
+				h := newHandler(t, a, provider, executor.Logger(slog.New(slog.NewTextHandler(&log, nil))), executor.RunTimeout(c.timeout),
 					executor.OnOutcome(func(context.Context, executor.Outcome) { close(over) }))
 				task := started(user(t, "u"), t, h, "x")
 				<-begun
@@ -276,6 +277,9 @@ func TestStoppedCodeIsHeard(t *testing.T) {
 					}
 				}
 				<-over
+				if left := attributes(<-ended)["abandoned"] == "true"; left != (c.name == "never returns") {
+					t.Errorf("the span says abandoned: %t", left)
+				}
 			})
 			if got := log.String(); !strings.Contains(got, c.want) || strings.Contains(got, c.unwanted) {
 				t.Errorf("want %q and no %q, got %s", c.want, c.unwanted, got)

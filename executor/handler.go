@@ -31,8 +31,9 @@ func NewHandler(a *agent.Agent, opts ...Option) (*Handler, error) {
 }
 
 // Abandoned tells how many runs, and calls of agent.OnRelease, were given up so
-// far because their code did not return within the grace period after their task had ended. That code may
-// still be running; nothing it writes arrives.
+// far because their code did not return within the grace period after their task
+// had ended. That code may still be running; nothing it writes arrives. Of a run
+// the log tells, too, and its span has the attribute "abandoned".
 func (h *Handler) Abandoned() int64 { return h.exec.abandoned.Load() }
 
 // newHandler builds the stack, from the outside in:
