@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -113,28 +114,27 @@ func wholeOnly(ctx context.Context, p *probe) error {
 	if err := p.save(ctx, run, 1, string(page(1))); err != nil {
 		return err
 	}
-	stop := make(chan struct{})
+	reading, stop := make(chan struct{}), make(chan struct{})
 	var readErr error
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		for last := uint64(0); readErr == nil; {
-			select {
-			case <-stop:
-				return
-			default:
-			}
+		last := uint64(0)
+		read := func() error {
 			c, err := p.Load(ctx, run)
 			switch {
 			case err != nil:
-				readErr = err
+				return err
 			case c.Seq < last:
-				readErr = fmt.Errorf("number %d was loaded after %d", c.Seq, last)
+				return fmt.Errorf("number %d was loaded after %d", c.Seq, last)
 			case !bytes.Equal(c.Data, page(c.Seq)):
-				readErr = fmt.Errorf("number %d was loaded with the data of another, or part of them", c.Seq)
+				return fmt.Errorf("number %d was loaded with the data of another, or part of them", c.Seq)
 			}
 			last = c.Seq
+			return nil
 		}
+		readErr = readOn(read, reading, stop)
 	})
+	<-reading // a writer that is done before anybody reads proves nothing
 	var saveErr error
 	for seq := uint64(2); seq <= 50 && saveErr == nil; seq++ {
 		saveErr = p.Save(ctx, flow.Checkpoint{Run: run, Seq: seq, Data: page(seq), Keep: 1})
@@ -142,6 +142,23 @@ func wholeOnly(ctx context.Context, p *probe) error {
 	close(stop)
 	wg.Wait()
 	return errors.Join(saveErr, readErr)
+}
+
+// readOn reads until it is told to stop or finds a fault. It closes reading when
+// it has read for the first time.
+func readOn(read func() error, reading, stop chan struct{}) error {
+	err := read()
+	close(reading)
+	for err == nil {
+		select {
+		case <-stop:
+			return nil
+		default:
+			runtime.Gosched() // on one processor it would keep the writer waiting
+			err = read()
+		}
+	}
+	return err
 }
 
 func cancelled(ctx context.Context, p *probe) error {

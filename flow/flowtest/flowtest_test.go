@@ -33,6 +33,7 @@ type (
 	deaf      struct{ *flow.Memory } // ignores the context
 	sticky    struct{ *flow.Memory } // deletes nothing
 	rude      struct{ *flow.Memory } // panics
+	torn      struct{ *flow.Memory } // panics where it is read while it writes
 
 	idempotent struct{ *flow.Memory } // takes the same checkpoint twice
 	hasty      struct {               // looks before it saves
@@ -178,6 +179,14 @@ func (s deaf) Save(ctx context.Context, c flow.Checkpoint) error {
 
 func (s rude) Save(context.Context, flow.Checkpoint) error { panic("no") }
 
+func (s torn) Load(ctx context.Context, run string) (flow.Checkpoint, error) {
+	c, err := s.Memory.Load(ctx, run)
+	if len(c.Data) > 20_000 && len(c.Data) < 30_000 {
+		panic("half a page")
+	}
+	return c, err
+}
+
 func (s sticky) Delete(context.Context, string) error { return nil }
 
 // broken is a store with the check that finds it.
@@ -198,6 +207,7 @@ func TestBrokenStoresAreFound(t *testing.T) {
 		{"looks before it saves", &hasty{last: map[string]flow.Checkpoint{}}, "of many that save the same number one wins"},
 		{"packs before it saves", &hastier{hasty{last: map[string]flow.Checkpoint{}}}, "of many that save the same number one wins"},
 		{"panics", rude{flow.NewMemory()}, "panic"},
+		{"panics while it is read", torn{flow.NewMemory()}, "a reader sees whole checkpoints only"},
 	}
 	for _, tc := range append(cases, racing()...) {
 		t.Run(tc.name, func(t *testing.T) {

@@ -43,22 +43,27 @@ func together(crowd int, fn func(i int) error) []error {
 	var wg sync.WaitGroup
 	for i := range crowd {
 		wg.Go(func() {
-			defer func() {
-				if v := recover(); v != nil {
-					errs[i] = fmt.Errorf("panic: %v", v)
-				}
-			}()
 			waiting.Add(-1)
 			for spins := 1; waiting.Load() > 0; spins++ { // not a channel: those it wakes come one after the other
 				if spins%100 == 0 {
 					runtime.Gosched()
 				}
 			}
-			errs[i] = fn(i)
+			errs[i] = guarded(func() error { return fn(i) })
 		})
 	}
 	wg.Wait()
 	return errs
+}
+
+// guarded calls fn in a goroutine that a panic must not end.
+func guarded(fn func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("panic: %v", v)
+		}
+	}()
+	return fn()
 }
 
 // yielding is a context that lets others go first whenever it is looked at,
