@@ -93,11 +93,11 @@ func (f *faults) numbers(v any, at []string) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, member := range v {
-			f.numbers(member, append(slices.Clip(at), name))
+			f.numbers(member, append(at, name)) // no path is kept
 		}
 	case []any:
 		for i, member := range v {
-			f.numbers(member, append(slices.Clip(at), strconv.Itoa(i)))
+			f.numbers(member, append(at, strconv.Itoa(i)))
 		}
 	case json.Number:
 		i := strings.IndexAny(v.String(), "eE")
