@@ -40,7 +40,7 @@ func HTTP(endpoint string, client *http.Client) Dial {
 
 // InProcess speaks with an MCP server in the same program, which gets a
 // middleware: a handler that panics or exits its goroutine fails the call, not
-// the program.
+// the program. Clients that the server has elsewhere are told of it in fixed words.
 func InProcess(server *mcp.Server) Dial {
 	server.AddReceivingMiddleware(containServer)
 	return func(ctx context.Context) (mcp.Transport, error) {
