@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/a2aexec/a2aexec/agent/tool"
+	"github.com/a2aexec/a2aexec/internal/modeltest"
 	"github.com/a2aexec/a2aexec/stream"
 )
 
@@ -37,11 +38,11 @@ func TestBrokenArgumentsCallNothing(t *testing.T) {
 		"broken":                 {first: streamed("tool_use", `{"only":"old fi`)},
 		"cut off before any":     {first: streamed("max_tokens")},
 		"no room for the window": {first: streamed("model_context_window_exceeded")},
-		"closed by the vendor":   {first: answer(200, said(strings.Replace(call, "{}", `{"only":"old fi"}`, 1), "max_tokens")), whole: true},
-		"none, by the vendor":    {first: answer(200, said(call, "max_tokens")), whole: true},
+		"closed by the vendor":   {first: modeltest.Answer(200, said(strings.Replace(call, "{}", `{"only":"old fi"}`, 1), "max_tokens")), whole: true},
+		"none, by the vendor":    {first: modeltest.Answer(200, said(call, "max_tokens")), whole: true},
 		"none asked for":         {first: streamed("tool_use"), called: 1},
 		"whole before the limit": {first: streamed("max_tokens", `{"only":"a"}`), called: 1},
-		"whole and not a stream": {first: answer(200, said(call, "tool_use")), whole: true, called: 1},
+		"whole and not a stream": {first: modeltest.Answer(200, said(call, "tool_use")), whole: true, called: 1},
 		"one of several was whole": {first: events(start, begin(0, call), jsonDelta(0, `{}`), stop(0),
 			begin(1, strings.Replace(call, "_1", "_2", 1)), jsonDelta(1, `{"on`), stop(1), reason("max_tokens"), end), called: 1},
 	} {
@@ -49,7 +50,7 @@ func TestBrokenArgumentsCallNothing(t *testing.T) {
 			t.Parallel()
 			second := done
 			if tc.whole {
-				second = answer(200, said(hello, "end_turn"))
+				second = modeltest.Answer(200, said(hello, "end_turn"))
 			}
 			v := serve(t, tc.first, second)
 			called := 0

@@ -10,11 +10,12 @@ import (
 
 	"github.com/a2aexec/a2aexec/agent/tool"
 	"github.com/a2aexec/a2aexec/agent/tool/anthropicmodel"
+	"github.com/a2aexec/a2aexec/internal/modeltest"
 )
 
 // A server that speaks the API stands in for the vendor here.
 func Example() {
-	web := httptest.NewServer(answer(200, said(hello, "end_turn")))
+	web := httptest.NewServer(modeltest.Answer(200, said(hello, "end_turn")))
 	defer web.Close()
 	client := anthropic.NewClient(option.WithBaseURL(web.URL), option.WithAPIKey("key"), option.WithHTTPClient(web.Client()))
 

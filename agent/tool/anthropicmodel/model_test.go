@@ -3,14 +3,11 @@ package anthropicmodel_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -24,69 +21,26 @@ import (
 	"github.com/a2aexec/a2aexec/agent/tool/anthropicmodel"
 	"github.com/a2aexec/a2aexec/errcode"
 	"github.com/a2aexec/a2aexec/executor/executortest"
+	"github.com/a2aexec/a2aexec/internal/modeltest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// vendor speaks the API's wire format: it gives one answer after the other.
-type vendor struct {
-	*anthropicmodel.Model
-	mu   sync.Mutex
-	asks []map[string]any // the requests' bodies
-}
-
-func (v *vendor) asked() int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return len(v.asks)
-}
-
-func serve(t *testing.T, answers ...http.HandlerFunc) *vendor {
+func serve(t *testing.T, answers ...http.HandlerFunc) *modeltest.Vendor {
 	t.Helper()
-	v := &vendor{}
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var ask map[string]any
-		if err := json.NewDecoder(r.Body).Decode(&ask); err != nil || r.URL.Path != "/v1/messages" {
-			t.Errorf("%s: %v", r.URL.Path, err)
-		}
-		v.mu.Lock()
-		v.asks = append(v.asks, ask)
-		answer := answers[min(len(v.asks), len(answers))-1]
-		v.mu.Unlock()
-		answer(w, r)
-	}))
-	t.Cleanup(web.Close)
-	v.Model = anthropicmodel.New(anthropic.NewClient(option.WithBaseURL(web.URL), option.WithAPIKey("k"), option.WithHTTPClient(web.Client())), "claude-x",
-		anthropicmodel.MaxTokens(100),
-		anthropicmodel.Params(func(p *anthropic.MessageNewParams) { p.StopSequences = []string{"END"} }))
-	return v
+	return modeltest.Serve(t, "/v1/messages", func(web *httptest.Server) tool.Model {
+		return anthropicmodel.New(anthropic.NewClient(option.WithBaseURL(web.URL), option.WithAPIKey("k"), option.WithHTTPClient(web.Client())), "claude-x",
+			anthropicmodel.MaxTokens(100),
+			anthropicmodel.Params(func(p *anthropic.MessageNewParams) { p.StopSequences = []string{"END"} }))
+	}, answers...)
 }
 
-func answer(status int, body string, header ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		for i := 0; i+1 < len(header); i += 2 {
-			w.Header().Set(header[i], header[i+1])
-		}
-		w.WriteHeader(status)
-		_, _ = io.WriteString(w, body)
-	}
-}
-
-// events streams; a last "abort" breaks the connection.
 func events(data ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		for _, d := range data {
-			if d == "abort" {
-				_ = http.NewResponseController(w).Flush()
-				panic(http.ErrAbortHandler)
-			}
-			_, kind, _ := strings.Cut(d, `"type":"`)
-			kind, _, _ = strings.Cut(kind, `"`)
-			_, _ = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind, d)
-		}
-	}
+	return modeltest.Events(func(d string) string {
+		_, kind, _ := strings.Cut(d, `"type":"`)
+		kind, _, _ = strings.Cut(kind, `"`)
+		return fmt.Sprintf("event: %s\ndata: %s\n\n", kind, d)
+	}, data...)
 }
 
 func said(content, stop string) string {
@@ -133,7 +87,7 @@ var spec = tool.Spec{Name: "balance", Description: "of an account", InputSchema:
 // TestWireFormat: what the API is sent, and what becomes of its answers.
 func TestWireFormat(t *testing.T) {
 	t.Parallel()
-	v := serve(t, answer(200, said(thought+","+wants, "tool_use")), answer(200, said(hello, "end_turn")))
+	v := serve(t, modeltest.Answer(200, said(thought+","+wants, "tool_use")), modeltest.Answer(200, said(hello, "end_turn")))
 	req := tool.ModelRequest{System: "Be brief.", Messages: []tool.Message{tool.UserText("how much?")}, Tools: []tool.Spec{spec}}
 	first, err := v.Generate(t.Context(), req)
 	raw := first.Raw
@@ -183,7 +137,7 @@ func TestWireFormat(t *testing.T) {
 			},
 		}},
 	}
-	if diff := cmp.Diff(wantAsk, v.asks[1]); diff != "" {
+	if diff := cmp.Diff(wantAsk, v.Asks()[1]); diff != "" {
 		t.Errorf("the second request (-want +got):\n%s", diff)
 	}
 }
@@ -244,55 +198,31 @@ func TestFailures(t *testing.T) {
 	failing := func(kind string) string {
 		return fmt.Sprintf(`{"type":"error","error":{"type":%q,"message":"the private text of the vendor"}}`, kind)
 	}
-	for name, c := range map[string]struct {
-		answer http.HandlerFunc
-		stream bool
-		code   errcode.Code
-		after  time.Duration
-	}{
-		"429":               {answer(429, apiError, "Retry-After", "7"), false, errcode.RateLimited, 7 * time.Second},
-		"429 of a stream":   {answer(429, apiError, "Retry-After", "7"), true, errcode.RateLimited, 7 * time.Second},
-		"401":               {answer(401, failing("authentication_error")), false, errcode.AuthRequired, 0},
-		"401 of a stream":   {answer(401, failing("authentication_error")), true, errcode.AuthRequired, 0},
-		"400":               {answer(400, failing("invalid_request_error")), false, errcode.Internal, 0},
-		"529":               {answer(529, failing("overloaded_error")), false, errcode.UpstreamUnavailable, 0},
-		"not JSON":          {answer(200, "<html>"), false, errcode.UpstreamUnavailable, 0},
-		"null":              {answer(200, `null`), false, errcode.UpstreamUnavailable, 0},
-		"nothing":           {answer(200, `{}`), false, errcode.UpstreamUnavailable, 0},
-		"refused":           {answer(200, said(hello, "refusal")), false, errcode.GuardrailBlocked, 0},
-		"refused in stream": {then(stop(0), reason("refusal"), end), true, errcode.GuardrailBlocked, 0},
-		"connection breaks": {then("abort"), true, errcode.UpstreamUnavailable, 0},
-		"stream ends":       {then(), true, errcode.UpstreamUnavailable, 0},
-		"no last event":     {then(stop(0), reason("end_turn")), true, errcode.UpstreamUnavailable, 0},
-		"malformed event":   {then(`{"type":"content_block_delta",`), true, errcode.UpstreamUnavailable, 0},
-		"out of order":      {events(textDelta(3, "x")), true, errcode.UpstreamUnavailable, 0},
-		"overloaded":        {then(failing("overloaded_error")), true, errcode.UpstreamUnavailable, 0},
-		"limit event":       {then(failing("rate_limit_error")), true, errcode.RateLimited, 0},
-		"unknown event":     {then(failing("some_new_error")), true, errcode.UpstreamUnavailable, 0},
-		"garbage event":     {then(`"type":"error"`), true, errcode.UpstreamUnavailable, 0},
+	for name, f := range map[string]modeltest.Failure{
+		"429":               {Answer: modeltest.Answer(429, apiError, "Retry-After", "7"), Code: errcode.RateLimited, After: 7 * time.Second},
+		"429 of a stream":   {Answer: modeltest.Answer(429, apiError, "Retry-After", "7"), Stream: true, Code: errcode.RateLimited, After: 7 * time.Second},
+		"401":               {Answer: modeltest.Answer(401, failing("authentication_error")), Code: errcode.AuthRequired},
+		"401 of a stream":   {Answer: modeltest.Answer(401, failing("authentication_error")), Stream: true, Code: errcode.AuthRequired},
+		"400":               {Answer: modeltest.Answer(400, failing("invalid_request_error")), Code: errcode.Internal},
+		"529":               {Answer: modeltest.Answer(529, failing("overloaded_error")), Code: errcode.UpstreamUnavailable},
+		"not JSON":          {Answer: modeltest.Answer(200, "<html>"), Code: errcode.UpstreamUnavailable},
+		"null":              {Answer: modeltest.Answer(200, `null`), Code: errcode.UpstreamUnavailable},
+		"nothing":           {Answer: modeltest.Answer(200, `{}`), Code: errcode.UpstreamUnavailable},
+		"refused":           {Answer: modeltest.Answer(200, said(hello, "refusal")), Code: errcode.GuardrailBlocked},
+		"refused in stream": {Answer: then(stop(0), reason("refusal"), end), Stream: true, Code: errcode.GuardrailBlocked},
+		"connection breaks": {Answer: then(modeltest.Abort), Stream: true, Code: errcode.UpstreamUnavailable},
+		"stream ends":       {Answer: then(), Stream: true, Code: errcode.UpstreamUnavailable},
+		"no last event":     {Answer: then(stop(0), reason("end_turn")), Stream: true, Code: errcode.UpstreamUnavailable},
+		"malformed event":   {Answer: then(`{"type":"content_block_delta",`), Stream: true, Code: errcode.UpstreamUnavailable},
+		"out of order":      {Answer: events(textDelta(3, "x")), Stream: true, Code: errcode.UpstreamUnavailable},
+		"overloaded":        {Answer: then(failing("overloaded_error")), Stream: true, Code: errcode.UpstreamUnavailable},
+		"limit event":       {Answer: then(failing("rate_limit_error")), Stream: true, Code: errcode.RateLimited},
+		"unknown event":     {Answer: then(failing("some_new_error")), Stream: true, Code: errcode.UpstreamUnavailable},
+		"garbage event":     {Answer: then(`"type":"error"`), Stream: true, Code: errcode.UpstreamUnavailable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := serve(t, c.answer)
-			req := tool.ModelRequest{Messages: []tool.Message{tool.UserText("x")}}
-			if c.stream {
-				req.Stream = func(string) error { return nil }
-			}
-			_, err := v.Generate(t.Context(), req)
-			var e *errcode.Error
-			if !errors.As(err, &e) || e.Code() != c.code {
-				t.Fatalf("got %v, want %s", err, c.code)
-			}
-			after, _ := e.RetryAfter()
-			if source := "llm:claude-x"; after != c.after || e.Source() != source && c.code != errcode.GuardrailBlocked {
-				t.Errorf("got delay %v from %q, want %v from %q", after, e.Source(), c.after, source)
-			}
-			if strings.Contains(e.Message(), "private") {
-				t.Errorf("the vendor's text is public: %s", e.Message())
-			}
-			if v.asked() != 1 {
-				t.Errorf("asked %d times, want 1", v.asked())
-			}
+			f.Check(t, serve(t, f.Answer), "llm:claude-x")
 		})
 	}
 }
@@ -300,44 +230,17 @@ func TestFailures(t *testing.T) {
 // TestCancelAndTimeout: a silent API is left, with the context's own word.
 func TestCancelAndTimeout(t *testing.T) {
 	t.Parallel()
-	began := make(chan struct{}, 9)
-	v := serve(t, func(_ http.ResponseWriter, r *http.Request) { began <- struct{}{}; <-r.Context().Done() })
-	why := errors.New("cancelled")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	go func() { <-began; cancel(why) }()
-	if _, err := v.Generate(ctx, tool.ModelRequest{Messages: []tool.Message{tool.UserText("x")}}); !errors.Is(err, why) {
-		t.Errorf("got %v, want %v", err, why)
-	}
-	soon, stop := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer stop()
-	_, err := v.Generate(soon, tool.ModelRequest{Messages: []tool.Message{tool.UserText("x")}})
-	if !errcode.Is(err, errcode.UpstreamTimeout) {
-		t.Errorf("got %v, want a timeout", err)
-	}
+	modeltest.CheckSilence(t, serve)
 }
 
 // TestAgent: the model in a loop in an agent. A rate limit is waited out, the tool
 // called, the text streamed.
 func TestAgent(t *testing.T) {
 	t.Parallel()
-	v := serve(t,
-		answer(429, apiError, "Retry-After-Ms", "1"),
+	modeltest.CheckAgent(t, serve(t,
+		modeltest.Answer(429, apiError, "Retry-After-Ms", "1"),
 		events(start, begin(0, `{"type":"tool_use","id":"toolu_1","name":"balance","input":{}}`), jsonDelta(0, `{"account_id":"a"}`), stop(0), reason("tool_use"), end),
-		events(start, begin(0, `{"type":"text","text":""}`), textDelta(0, "You have "), textDelta(0, "12."), stop(0), reason("end_turn"), end))
-	balance := tool.Func("balance", "", func(_ context.Context, in struct {
-		ID string `json:"account_id"`
-	},
-	) (string, error) {
-		return "12 on " + in.ID, nil
-	})
-	loop, err := tool.NewLoop(v, []tool.Tool{balance})
-	if err != nil {
-		t.Fatal(err)
-	}
-	executortest.Run(t, agent.New("teller", agent.Stream(loop.Stream)), "how much?").AssertText(t, "You have 12.")
-	if v.asked() != 3 {
-		t.Errorf("asked %d times, want 3", v.asked())
-	}
+		events(start, begin(0, `{"type":"text","text":""}`), textDelta(0, "You have "), textDelta(0, "12."), stop(0), reason("end_turn"), end)))
 }
 
 // TestNoTextIsEmpty: the API refuses one, wherever it comes from: an answer that
@@ -353,8 +256,8 @@ func TestNoTextIsEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	executortest.Run(t, agent.New("a", agent.Stream(loop.Stream)), "").AssertText(t, "Hello.")
-	raw, err := json.Marshal(v.asks)
-	if err != nil || len(v.asks) != 2 || strings.Contains(string(raw), `"text":""`) {
+	raw, err := json.Marshal(v.Asks())
+	if err != nil || len(v.Asks()) != 2 || strings.Contains(string(raw), `"text":""`) {
 		t.Errorf("sent %s, %v", raw, err)
 	}
 }
@@ -363,7 +266,7 @@ func TestNoTextIsEmpty(t *testing.T) {
 // that went on after a question, is sent as it was.
 func TestAnswerThatWasKept(t *testing.T) {
 	t.Parallel()
-	v := serve(t, answer(200, said(thought+","+wants, "tool_use")), answer(200, said(hello, "end_turn")))
+	v := serve(t, modeltest.Answer(200, said(thought+","+wants, "tool_use")), modeltest.Answer(200, said(hello, "end_turn")))
 	first, err := v.Generate(t.Context(), tool.ModelRequest{Messages: []tool.Message{tool.UserText("x")}})
 	if err != nil {
 		t.Fatal(err)
@@ -382,10 +285,10 @@ func TestAnswerThatWasKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := cmp.Diff(v.asks[1], v.asks[2]); diff != "" {
+	if diff := cmp.Diff(v.Asks()[1], v.Asks()[2]); diff != "" {
 		t.Errorf("(-as it was +as it was kept):\n%s", diff)
 	}
-	if sent, _ := json.Marshal(v.asks[2]); !strings.Contains(string(sent), `"signature":"sig"`) {
+	if sent, _ := json.Marshal(v.Asks()[2]); !strings.Contains(string(sent), `"signature":"sig"`) {
 		t.Errorf("the signed thought is lost: %s", sent)
 	}
 }
