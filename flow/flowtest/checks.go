@@ -132,7 +132,7 @@ func wholeOnly(ctx context.Context, p *probe) error {
 			last = c.Seq
 			return nil
 		}
-		readErr = readOn(read, reading, stop)
+		readErr = readOn(func() error { return guarded(read) }, reading, stop)
 	})
 	<-reading // a writer that is done before anybody reads proves nothing
 	var saveErr error
