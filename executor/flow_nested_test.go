@@ -18,6 +18,7 @@ import (
 	"github.com/a2aexec/a2aexec/executor"
 	"github.com/a2aexec/a2aexec/executor/executortest"
 	"github.com/a2aexec/a2aexec/flow"
+	"github.com/a2aexec/a2aexec/hitl"
 )
 
 // around is a flow with the node "form" that runs another flow.
@@ -107,6 +108,51 @@ func TestFlowLoopKeepsEachVisit(t *testing.T) {
 			t.Errorf("artifacts (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// TestResumedFlowKeepsTheOrderOfItsWork: after an answer the artifacts were in the
+// order in which the nodes had been declared, and the visits of one in a row.
+func TestResumedFlowKeepsTheOrderOfItsWork(t *testing.T) {
+	t.Parallel()
+	g := flow.New[order]("loop")
+	add := func(s *order, v string) { s.Name += v }
+	review := flow.Node(g, "review", "llm", func(ctx context.Context, s order) (string, error) {
+		if s.Name != "drd" {
+			return "r", nil
+		}
+		if _, err := hitl.Ask[string](ctx, "fit", "Is it fit?"); err != nil {
+			return "", err
+		}
+		return "", errors.New("no more")
+	}, add)
+	draft := flow.Node(g, "draft", "llm", fixed("d"), add)
+	g.Edge(flow.START, draft)
+	g.Edge(draft, review)
+	g.Route(review, func(order) flow.Ref { return draft }, draft, flow.END)
+	c, err := g.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	outer := flow.New[order]("outer")
+	n := flow.Node(outer, "n", "flow", flow.Nested(c, func(s order) order { return s }), func(*order, order) {})
+	outer.Edge(flow.START, n)
+	outer.Edge(n, flow.END)
+	nested, err := outer.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, c := range map[string]*flow.Compiled[order]{"": c, "n/": nested} {
+		both(t, agent.New("writer", agent.Flow(c, begin, finish)), func(t *testing.T, got *executortest.Got) {
+			t.Helper()
+			got.AssertInputRequired(t, "Is it fit?")
+			got = got.Reply(t, "no")
+			got.AssertFailed(t, errcode.Internal)
+			want := []string{path + "draft", path + "review", path + "draft#2"}
+			if diff := cmp.Diff(want, artifactNames(got.Task)); diff != "" {
+				t.Errorf("artifacts (-want +got):\n%s", diff)
+			}
+		})
+	}
 }
 
 // TestFlowNodeThatEndsItsGoroutineIsNamed: it is not the handler that exited.

@@ -128,8 +128,8 @@ func (r *run[S]) restore(in *stored) error {
 	if err != nil {
 		return fmt.Errorf("state: %w", err)
 	}
-	for _, v := range in.Done {
-		if err := r.restoreDone(v); err != nil {
+	for i, v := range in.Done {
+		if err := r.restoreDone(v, i-len(in.Done)); err != nil {
 			return fmt.Errorf("node %q: %w", v.Node, err)
 		}
 	}
@@ -202,7 +202,9 @@ func (r *run[S]) output(node int32, raw json.RawMessage) (out any, data []byte, 
 	return out, data, err
 }
 
-func (r *run[S]) restoreDone(v storedVisit) error {
+// restoreDone restores a visit whose output was applied, in a step of its own before
+// the others: it is not told which it was, but they are in order.
+func (r *run[S]) restoreDone(v storedVisit, step int) error {
 	n, err := r.number(v.Node, v.Visit)
 	if err != nil {
 		return err
@@ -213,7 +215,7 @@ func (r *run[S]) restoreDone(v storedVisit) error {
 		t.fresh, t.made, err = r.output(n, v.Out)
 	}
 	if err == nil {
-		r.noteFinish(n, v.Visit, 0, t.fresh)
+		r.noteFinish(n, v.Visit, step, t.fresh)
 	}
 	r.complete(&t)
 	return err
