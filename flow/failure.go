@@ -5,7 +5,7 @@ package flow
 // changes nothing worth saving.
 func (r *run[S]) abandon(node int32, err error) error {
 	if r.store != nil && r.store.lost == nil &&
-		(len(r.front) > 1 || r.front[0].phase == done || r.front[0].retries > 0 || r.retries != r.store.retries) {
+		(len(r.front) > 1 || r.front[0].phase != failed || r.front[0].retries > 0 || r.retries != r.store.retries) {
 		err = join(err, r.save(statusFailed))
 	}
 	return r.fail(node, err)

@@ -244,3 +244,27 @@ func TestHookThatPanicsIsNotTolerated(t *testing.T) {
 		})
 	}
 }
+
+// TestQuestionBesideAHookThatPanicsSurvives: it was in the result, and the store
+// did not know it, so that its answer was refused.
+func TestQuestionBesideAHookThatPanicsSurvives(t *testing.T) {
+	t.Parallel()
+	l := newLab("f")
+	l.chain(flow.START, l.node("a", func(ctx context.Context, _ trail) error {
+		_, err := hitl.Ask[string](ctx, "q", "?")
+		return err
+	}), flow.END)
+	c := l.compile(t, flow.WithStore(flow.NewMemory()))
+	res, err := c.Run(t.Context(), "r", trail{}, flow.OnEvent(func(_ context.Context, e flow.Event) {
+		if e.Kind == flow.NodeEnded {
+			panic("hook")
+		}
+	}))
+	if _ = nodeError(t, err); len(res.Asks()) != 1 {
+		t.Fatalf("asks %v", res.Asks())
+	}
+	res = must(c.Resume(t.Context(), "r", flow.Answer(res.Asks()[0].ID(), "yes")))(t)
+	if diff := cmp.Diff([]string{"a"}, res.State.Path); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

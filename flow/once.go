@@ -24,7 +24,8 @@ type effect struct {
 // [IdempotencyKey] where that matters.
 //
 // The key tells apart the effects of one visit; it must not be empty. A T must
-// survive the run's [Codec]. Two calls with the same key at once run fn once.
+// survive the run's [Codec]. Two calls with the same key at once run fn once; so
+// within fn the same key waits for itself, until ctx ends.
 // Outside of a running node the error is [ErrNotInNode].
 func Once[T any](ctx context.Context, key string, fn func(context.Context) (T, error)) (T, error) {
 	var v T
