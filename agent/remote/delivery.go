@@ -79,7 +79,7 @@ func (deliveries) HandleConn(context.Context, stats.ConnStats) {}
 // the remote's word on a task, and says so where it may not: once the message
 // may have been received, only the remote's own refusal allows that.
 func (c *call) weigh(failure *errcode.Error, err error, n *notes) *errcode.Error {
-	if !c.begun && c.delivery.unsent(err) {
+	if !c.begun && (isBusy(err) || c.delivery.unsent(err)) {
 		c.again = true
 		return failure
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/a2aexec/a2aexec/errcode"
@@ -18,6 +19,8 @@ var (
 		errcode.Message("The agent stopped answering without a word about how its task ended."))
 	errCanceled = errcode.New(errcode.UpstreamUnavailable, "remote_task_canceled", errcode.Retriable(false),
 		errcode.Message("The agent's task was cancelled by somebody else."))
+	errBusy = errcode.New(errcode.UpstreamUnavailable, "remote_busy",
+		errcode.Message("The agent still works on an earlier message."))
 	errTimeout = errcode.New(errcode.UpstreamTimeout, "remote_timeout", errcode.Message("The agent took too long."))
 )
 
@@ -56,6 +59,8 @@ func diagnose(table *errcode.Table, err, cause error, n *notes) *errcode.Error {
 	switch {
 	case cause == error(errIdle): //nolint:errorlint // our own sentinel
 		return errIdle.With(errcode.Cause(err))
+	case isBusy(err):
+		return errBusy.With(errcode.Cause(err))
 	case isTooLarge(err):
 		return lasting("remote_answer_too_large", "The agent's answer is too large.", err)
 	case errors.Is(err, errCard):
@@ -95,6 +100,13 @@ func httpFailure(table *errcode.Table, err error, said bool, at *errcode.HTTPSta
 		}
 	}
 	return byBody
+}
+
+// isBusy reports whether the remote refused a message, of which it has taken
+// nothing, because it is not done with the one before. Agents on a2a-go show a
+// question a moment before that; only the text tells.
+func isBusy(err error) bool {
+	return strings.Contains(errtree.Text(err), "task execution is already in progress")
 }
 
 // isTooLarge reports whether there was too much to read, at once or of an event.

@@ -1,14 +1,20 @@
 package remote_test
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"iter"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2aexec/a2aexec/agent"
@@ -132,5 +138,49 @@ func TestBareHost(t *testing.T) {
 			t.Errorf("streams %t, auth: got %s", streams, task.Status.State)
 		}
 		k.cancel() // and the other's task, which the bare host would keep at work for ever
+	}
+}
+
+// slowStore shows a question to others before whoever stored it knows.
+type slowStore struct {
+	taskstore.Store
+	goOn chan struct{}
+}
+
+func (s slowStore) Update(ctx context.Context, req *taskstore.UpdateRequest) (taskstore.TaskVersion, error) {
+	v, err := s.Store.Update(ctx, req)
+	if req.Task.Status.State == a2a.TaskStateInputRequired {
+		<-s.goOn
+	}
+	return v, err
+}
+
+// TestAnswerBeforeTheQuestionIsOver: the bare host shows a question while it still
+// refuses an answer, which failed the call.
+func TestAnswerBeforeTheQuestionIsOver(t *testing.T) {
+	t.Parallel()
+	store := slowStore{taskstore.NewInMemory(nil), make(chan struct{})}
+	host := a2asrv.NewJSONRPCHandler(a2asrv.NewHandler(handWritten{}, a2asrv.WithTaskStore(store), a2asrv.WithLogger(slog.New(slog.DiscardHandler))))
+	var sent atomic.Int32
+	hs := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		isAnswer := bytes.Contains(body, []byte(`Message"`)) && sent.Add(1) == 2
+		host.ServeHTTP(w, r)
+		if isAnswer { // it was refused
+			close(store.goOn)
+		}
+	}))
+	t.Cleanup(hs.Close)
+	a, err := remote.FromCard(&a2a.AgentCard{Name: "other", SupportedInterfaces: []*a2a.AgentInterface{
+		{URL: hs.URL, ProtocolBinding: a2a.TransportProtocolJSONRPC, ProtocolVersion: a2a.Version},
+	}}, remote.HTTPClient(newClient(t)), remote.Retry(retry.InitialDelay(5*time.Millisecond), retry.MaxAttempts(100)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := serve(t, agent.New("front", agent.Stream(a.Handle))).talk(t)
+	k.say("ask")
+	if got := contents(k.say("Ann")); !cmp.Equal(got, []string{": hello Ann"}) || sent.Load() < 3 {
+		t.Errorf("got %q after %d messages: %+v", got, sent.Load(), k.task.Status)
 	}
 }
