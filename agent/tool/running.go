@@ -25,23 +25,20 @@ type running struct {
 	strikes         *strikes
 	permit          *permit
 	args            json.RawMessage
-	deadline        time.Time                             // zero for none
 	prepared        func(context.Context) (Output, error) // nil where the tool decodes the arguments
 	result          outcome[Output]                       // the tool's own until it has returned
 
-	mu     sync.Mutex
-	ended  bool            // the tool has returned
-	done   chan struct{}   // closed then; nil until somebody waits
-	real   context.Context //nolint:containedctx // it is what this stands for; nil until it is asked for
-	cancel context.CancelFunc
-	over   bool
+	mu       sync.Mutex
+	ended    bool            // the tool has returned
+	done     chan struct{}   // closed then; nil until somebody waits
+	deadline time.Time       // see until
+	real     context.Context //nolint:containedctx // it is what this stands for; nil until it is asked for
+	cancel   context.CancelFunc
+	over     bool
 }
 
 // run calls the tool and waits for it, no longer than it may take.
 func (r *running) run() outcome[Output] {
-	if r.g.timeout > 0 {
-		r.deadline = time.Now().Add(r.g.timeout)
-	}
 	if r.prepared == nil {
 		if err := r.prepare(); err != nil {
 			return outcome[Output]{err: err}
@@ -50,20 +47,31 @@ func (r *running) run() outcome[Output] {
 	defer r.end()
 	go r.call()
 	runtime.Gosched() // most tools are done then, and need neither timer nor channel
-	if done := r.awaited(); done != nil {
-		return r.timely(r.wait(done))
+	if done, deadline := r.awaited(); done != nil {
+		return r.timely(r.wait(done, deadline))
 	}
 	return r.timely(r.result)
 }
 
-// awaited is what is closed when the tool has returned, nil if it has.
-func (r *running) awaited() <-chan struct{} {
+// awaited is what is closed when the tool has returned, nil if it has, and when
+// its time is over.
+func (r *running) awaited() (done <-chan struct{}, deadline time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.ended {
-		r.done = make(chan struct{})
+	if r.ended {
+		return nil, deadline
 	}
-	return r.done
+	r.done = make(chan struct{})
+	return r.done, r.until()
+}
+
+// until is when the time of the call is over, zero for never. It runs from when
+// somebody first asks, which is as soon as the tool is waited for. The caller holds mu.
+func (r *running) until() time.Time {
+	if r.deadline.IsZero() && r.g.timeout > 0 {
+		r.deadline = time.Now().Add(r.g.timeout)
+	}
+	return r.deadline
 }
 
 // returned notes that the tool has returned.
@@ -91,10 +99,10 @@ func (r *running) prepare() (err error) {
 }
 
 // wait waits for the tool.
-func (r *running) wait(done <-chan struct{}) outcome[Output] {
+func (r *running) wait(done <-chan struct{}, deadline time.Time) outcome[Output] {
 	var expired <-chan time.Time
-	if !r.deadline.IsZero() {
-		t := time.NewTimer(time.Until(r.deadline))
+	if !deadline.IsZero() {
+		t := time.NewTimer(time.Until(deadline))
 		defer t.Stop()
 		expired = t.C
 	}
@@ -181,10 +189,10 @@ func (r *running) wholeLocked() context.Context {
 	if r.real != nil {
 		return r.real
 	}
-	if r.deadline.IsZero() {
+	if deadline := r.until(); deadline.IsZero() {
 		r.real, r.cancel = context.WithCancel(r.Context)
 	} else {
-		r.real, r.cancel = context.WithDeadline(r.Context, r.deadline)
+		r.real, r.cancel = context.WithDeadline(r.Context, deadline)
 	}
 	if r.over {
 		r.cancel()
@@ -194,11 +202,14 @@ func (r *running) wholeLocked() context.Context {
 
 // Deadline implements context.Context.
 func (r *running) Deadline() (time.Time, bool) {
+	r.mu.Lock()
+	own := r.until()
+	r.mu.Unlock()
 	d, ok := r.Context.Deadline()
-	if r.deadline.IsZero() || ok && d.Before(r.deadline) {
+	if own.IsZero() || ok && d.Before(own) {
 		return d, ok
 	}
-	return r.deadline, true
+	return own, true
 }
 
 // Done implements context.Context.
@@ -208,7 +219,8 @@ func (r *running) Done() <-chan struct{} { return r.whole().Done() }
 func (r *running) Err() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	late := !r.deadline.IsZero() && !time.Now().Before(r.deadline)
+	deadline := r.until()
+	late := !deadline.IsZero() && !time.Now().Before(deadline)
 	if r.real == nil && !r.over && !late && r.Context.Err() == nil {
 		return nil
 	}
