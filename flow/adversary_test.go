@@ -310,12 +310,7 @@ func TestHooksThatPanic(t *testing.T) {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {
 			t.Parallel()
 			l := newLab("f")
-			b := l.node("b", func(context.Context, trail) error {
-				if l.ran("b") == 1 {
-					return errDown
-				}
-				return nil
-			}, flow.Retry(2), flow.Backoff(0, 0))
+			b := l.shaky("b")
 			l.chain(flow.START, l.node("a", nil), b, flow.END)
 			store := flow.NewMemory()
 			c := l.compile(t, flow.WithStore(store))

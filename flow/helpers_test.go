@@ -54,6 +54,16 @@ func (l *lab) node(id string, do func(context.Context, trail) error, opts ...flo
 	}, follow, opts...)
 }
 
+// shaky adds a node that fails the first time and is tried again.
+func (l *lab) shaky(id string) flow.Ref {
+	return l.node(id, func(context.Context, trail) error {
+		if l.ran(id) == 1 {
+			return errDown
+		}
+		return nil
+	}, flow.Retry(2), flow.Backoff(0, 0))
+}
+
 func (l *lab) ran(id string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

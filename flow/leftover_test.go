@@ -211,12 +211,7 @@ func TestHookThatPanicsIsNotTolerated(t *testing.T) {
 		t.Run(fmt.Sprint(kind), func(t *testing.T) {
 			t.Parallel()
 			l := newLab("f")
-			b := l.node("b", func(context.Context, trail) error {
-				if l.ran("b") == 1 {
-					return errDown
-				}
-				return nil
-			}, flow.Retry(2), flow.Backoff(0, 0))
+			b := l.shaky("b")
 			a, j := l.node("a", nil), l.node("j", nil)
 			l.Edge(flow.START, a, b)
 			l.Join(j, a, b)

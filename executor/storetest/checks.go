@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
+
+	"github.com/a2aexec/a2aexec/internal/meanwhile"
 )
 
 func unknownTask(ctx context.Context, p *probe) error {
@@ -258,34 +259,9 @@ func wholeOnly(ctx context.Context, p *probe) error {
 	if err != nil {
 		return err
 	}
-	reading, stop := make(chan struct{}), make(chan struct{})
-	var readErr error
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		readErr = p.readPages(ctx, t.ID, reading, stop)
-	})
-	<-reading // a writer that is done before anybody reads proves nothing
-	err = guarded(func() error { return p.turn(ctx, page, v) })
-	close(stop)
-	wg.Wait()
-	return errors.Join(err, readErr)
-}
-
-// readPages reads the task's page until it is told to stop or finds a fault. It
-// closes reading when it has read for the first time.
-func (p *probe) readPages(ctx context.Context, id a2a.TaskID, reading, stop chan struct{}) error {
-	err := guarded(func() error { return p.readPage(ctx, id) })
-	close(reading)
-	for err == nil {
-		select {
-		case <-stop:
-			return nil
-		default:
-			runtime.Gosched() // on one processor it would keep the writer waiting
-			err = guarded(func() error { return p.readPage(ctx, id) })
-		}
-	}
-	return err
+	return meanwhile.Read(
+		func() error { return guarded(func() error { return p.readPage(ctx, t.ID) }) },
+		func() error { return guarded(func() error { return p.turn(ctx, page, v) }) })
 }
 
 // turn updates a task's page over and over.

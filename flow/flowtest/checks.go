@@ -3,13 +3,11 @@ package flowtest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
 	"strings"
-	"sync"
 
 	"github.com/a2aexec/a2aexec/flow"
+	"github.com/a2aexec/a2aexec/internal/meanwhile"
 )
 
 func unknownRun(ctx context.Context, p *probe) error {
@@ -114,51 +112,29 @@ func wholeOnly(ctx context.Context, p *probe) error {
 	if err := p.save(ctx, run, 1, string(page(1))); err != nil {
 		return err
 	}
-	reading, stop := make(chan struct{}), make(chan struct{})
-	var readErr error
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		last := uint64(0)
-		read := func() error {
-			c, err := p.Load(ctx, run)
-			switch {
-			case err != nil:
+	last := uint64(0)
+	read := func() error {
+		c, err := p.Load(ctx, run)
+		switch {
+		case err != nil:
+			return err
+		case c.Seq < last:
+			return fmt.Errorf("number %d was loaded after %d", c.Seq, last)
+		case !bytes.Equal(c.Data, page(c.Seq)):
+			return fmt.Errorf("number %d was loaded with the data of another, or part of them", c.Seq)
+		}
+		last = c.Seq
+		return nil
+	}
+	write := func() error {
+		for seq := uint64(2); seq <= 50; seq++ {
+			if err := p.Save(ctx, flow.Checkpoint{Run: run, Seq: seq, Data: page(seq), Keep: 1}); err != nil {
 				return err
-			case c.Seq < last:
-				return fmt.Errorf("number %d was loaded after %d", c.Seq, last)
-			case !bytes.Equal(c.Data, page(c.Seq)):
-				return fmt.Errorf("number %d was loaded with the data of another, or part of them", c.Seq)
 			}
-			last = c.Seq
-			return nil
 		}
-		readErr = readOn(func() error { return guarded(read) }, reading, stop)
-	})
-	<-reading // a writer that is done before anybody reads proves nothing
-	var saveErr error
-	for seq := uint64(2); seq <= 50 && saveErr == nil; seq++ {
-		saveErr = p.Save(ctx, flow.Checkpoint{Run: run, Seq: seq, Data: page(seq), Keep: 1})
+		return nil
 	}
-	close(stop)
-	wg.Wait()
-	return errors.Join(saveErr, readErr)
-}
-
-// readOn reads until it is told to stop or finds a fault. It closes reading when
-// it has read for the first time.
-func readOn(read func() error, reading, stop chan struct{}) error {
-	err := read()
-	close(reading)
-	for err == nil {
-		select {
-		case <-stop:
-			return nil
-		default:
-			runtime.Gosched() // on one processor it would keep the writer waiting
-			err = read()
-		}
-	}
-	return err
+	return meanwhile.Read(func() error { return guarded(read) }, func() error { return guarded(write) })
 }
 
 func cancelled(ctx context.Context, p *probe) error {
