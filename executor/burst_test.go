@@ -270,6 +270,9 @@ func TestLossesAreLogged(t *testing.T) {
 		return nil, nil
 	}), executor.Logger(slog.New(slog.NewTextHandler(&log, nil))))
 	sent(user(t, "u"), t, h, userMessage("hi"))
+	if err := h.Shutdown(t.Context()); err != nil { // it is logged after the end
+		t.Fatal(err)
+	}
 	if n := strings.Count(log.String(), "left out"); n != 1 || !strings.Contains(log.String(), "/c: ") {
 		t.Errorf("%d records: %s", n, log.String())
 	}

@@ -271,7 +271,7 @@ func (r *run) notify(ctx context.Context, o Outcome) {
 	if !o.logged {
 		r.logOutcome(ctx, o)
 	}
-	r.logLost(ctx, Outcome{}) // of what the ending flushed
+	r.logLost(ctx, o) // once, for the ending has flushed the rest
 	for _, f := range r.onOutcome {
 		r.notifyOne(ctx, o, f)
 	}

@@ -88,7 +88,6 @@ func (r *run) settle(ctx context.Context, res *agent.Result, err error) Outcome 
 		o.kept = retained.All(ctx)
 	}
 	r.logOutcome(ctx, o)
-	r.logLost(ctx, o)
 	o.logged = true
 	return o
 }
